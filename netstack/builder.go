@@ -1,0 +1,11 @@
+package netstack
+
+import "github.com/overtake-stream/overtake/bufferpool"
+
+// builder is the open buffer of a subpartition. The zero builder has none.
+type builder struct {
+	buf bufferpool.Buffer
+	mem []byte // the buffer's payload area
+	pos int    // bytes committed
+	at  int    // place in Partition.open, while buf is set
+}

@@ -1,0 +1,212 @@
+package netstack
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
+
+// Gate is the input of one subtask: it merges the channels of all its inputs.
+// Methods are for the subtask's goroutine, except where they say otherwise.
+type Gate struct {
+	// constant once connected
+	opts     GateOptions
+	channels []inChannel
+
+	// subtask goroutine
+	priority ring[Item]  // events that go before all data
+	ready    ring[int32] // channels that have items, each once, in turn
+	drained  []arrival   // last inbox, kept for its memory
+	open     int         // channels that have not ended
+
+	// atomic
+	urgent atomic.Bool // the inbox holds a priority event
+
+	inbox struct {
+		sync.Mutex
+		arrivals []arrival
+		closed   bool
+	}
+}
+
+// inChannel is one channel's receiving end.
+type inChannel struct {
+	// constant once connected
+	input    int
+	creditor creditor
+
+	// subtask goroutine
+	queue    ring[item]
+	queued   bool // in Gate.ready
+	blocked  bool
+	ended    bool
+	returned uint64 // data buffers given back so far
+}
+
+// creditor turns buffers that the consumer gave back into new credit.
+type creditor interface {
+	// returned is called by the subtask with the number given back since the start.
+	returned(total uint64)
+}
+
+type arrival struct {
+	item
+	channel int32
+}
+
+// Item is what a gate hands out: a data buffer, or an event when Event is set.
+// The receiver owns Buf and must Release it, then call Done for its channel.
+type Item struct {
+	Channel int // counted over all inputs
+	Input   int // which input the channel belongs to
+	Buf     bufferpool.Buffer
+	Event   *Event
+	Partial bool // Buf ends inside a record that continues in the channel's next buffer
+}
+
+// NewGate makes a gate. Its channels must be connected before it is used.
+func NewGate(opts GateOptions) (*Gate, error) {
+	opts = opts.withDefaults()
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	g := &Gate{opts: opts, channels: make([]inChannel, 0, opts.channels()), open: opts.channels()}
+	for input, width := range opts.Inputs {
+		for range width {
+			g.channels = append(g.channels, inChannel{input: input})
+		}
+	}
+	return g, nil
+}
+
+// Channels is the number of channels over all inputs.
+func (g *Gate) Channels() int { return len(g.channels) }
+
+// Channel returns the number, over all inputs, of channel i of an input.
+func (g *Gate) Channel(input, i int) int {
+	for _, width := range g.opts.Inputs[:input] {
+		i += width
+	}
+	return i
+}
+
+// Open is the number of channels that have not ended.
+func (g *Gate) Open() int { return g.open }
+
+// Next returns the next item, if there is one: priority events first, then the
+// channels in turn, one item each. Blocked channels are passed over. It never
+// waits; the Waker fires when something arrives after it returned false.
+func (g *Gate) Next() (Item, bool) {
+	if g.urgent.Load() || (g.ready.len() == 0 && g.priority.len() == 0) {
+		g.drain()
+	}
+	if g.priority.len() > 0 {
+		return g.priority.pop(), true
+	}
+	for g.ready.len() > 0 {
+		ch := int(g.ready.pop())
+		c := &g.channels[ch]
+		c.queued = false
+		if c.blocked {
+			continue // Unblock puts it back
+		}
+		it := c.queue.pop()
+		g.enqueue(ch)
+		if it.event != nil && it.event.Kind == EndOfPartition {
+			c.ended = true
+			g.open--
+		}
+		return g.hand(ch, it), true
+	}
+	return Item{}, false
+}
+
+func (g *Gate) hand(ch int, it item) Item {
+	return Item{Channel: ch, Input: g.channels[ch].input, Buf: it.buf, Event: it.event, Partial: it.part}
+}
+
+// enqueue lists a channel as ready if it has items and is not listed.
+func (g *Gate) enqueue(ch int) {
+	c := &g.channels[ch]
+	if c.queued || c.blocked || c.queue.len() == 0 {
+		return
+	}
+	c.queued = true
+	g.ready.push(int32(ch))
+}
+
+// drain moves what has arrived from the inbox to the channels' queues.
+func (g *Gate) drain() {
+	g.inbox.Lock()
+	g.urgent.Store(false)
+	arrived := g.inbox.arrivals
+	g.inbox.arrivals = g.drained[:0]
+	g.inbox.Unlock()
+	for i := range arrived {
+		a := &arrived[i]
+		if a.isPriority() {
+			g.priority.push(g.hand(int(a.channel), a.item))
+		} else {
+			g.channels[a.channel].queue.push(a.item)
+			g.enqueue(int(a.channel))
+		}
+		*a = arrival{} // drop references
+	}
+	g.drained = arrived
+}
+
+// Done tells that a data buffer of a channel was released (or kept by somebody
+// else who counts for it), so that the sender may get new credit.
+func (g *Gate) Done(ch int) {
+	c := &g.channels[ch]
+	c.returned++
+	c.creditor.returned(c.returned)
+}
+
+// Block keeps the items of a channel back, from the next one on.
+func (g *Gate) Block(ch int) { g.channels[ch].blocked = true }
+
+// Unblock lets a blocked channel go on.
+func (g *Gate) Unblock(ch int) {
+	g.channels[ch].blocked = false
+	g.enqueue(ch)
+}
+
+// deliver adds items of one channel, in order. It takes their buffers. Any
+// goroutine may call it, but only one at a time per channel.
+func (g *Gate) deliver(ch int, items []item) {
+	g.inbox.Lock()
+	if g.inbox.closed {
+		g.inbox.Unlock()
+		for _, it := range items {
+			it.release()
+		}
+		return
+	}
+	wake := len(g.inbox.arrivals) == 0
+	for _, it := range items {
+		g.inbox.arrivals = append(g.inbox.arrivals, arrival{item: it, channel: int32(ch)})
+		if it.isPriority() {
+			g.urgent.Store(true)
+			wake = true
+		}
+	}
+	g.inbox.Unlock()
+	if wake {
+		g.opts.Waker.Wake()
+	}
+}
+
+// Close releases everything queued, and whatever still arrives.
+func (g *Gate) Close() {
+	g.inbox.Lock()
+	g.inbox.closed = true
+	g.inbox.Unlock()
+	g.drain()
+	for i := range g.channels {
+		for q := &g.channels[i].queue; q.len() > 0; {
+			q.pop().release()
+		}
+	}
+}

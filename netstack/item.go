@@ -1,0 +1,21 @@
+package netstack
+
+import "github.com/overtake-stream/overtake/bufferpool"
+
+// item is what queues hold: a data buffer, or an event when event is set.
+type item struct {
+	buf   bufferpool.Buffer
+	event *Event
+	part  bool // the buffer ends inside a record that continues in the next one
+}
+
+func (it item) isData() bool { return it.event == nil }
+
+func (it item) isPriority() bool { return it.event != nil && it.event.Priority }
+
+// release gives the buffer back, if there is one.
+func (it item) release() {
+	if it.isData() {
+		it.buf.Release()
+	}
+}

@@ -1,0 +1,242 @@
+package netstack
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
+
+// Partition is the output of one subtask: a subpartition for each receiver.
+// All methods are for the subtask's goroutine, except Cancel.
+type Partition struct {
+	// constant
+	opts PartitionOptions
+	pool *bufferpool.Pool
+	subs []subpartition
+
+	// subtask goroutine
+	builders  []builder         // one per subpartition; a single one for a broadcast
+	open      []int             // builders that hold a buffer
+	spare     bufferpool.Buffer // in hand, so that a record that fills a buffer finds the next
+	lastFlush time.Duration
+
+	// atomic
+	overfull  atomic.Int32 // subpartitions with MaxQueued or more buffers
+	cancelled atomic.Bool
+}
+
+// NewPartition makes a partition with a pool of its own in arena. The error is
+// a *bufferpool.BudgetError when the arena is too small.
+func NewPartition(arena *bufferpool.Arena, opts PartitionOptions) (*Partition, error) {
+	opts = opts.withDefaults()
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	pool, err := arena.NewPool(opts.poolOptions())
+	if err != nil {
+		return nil, err
+	}
+	p := &Partition{opts: opts, pool: pool, subs: make([]subpartition, opts.Subpartitions)}
+	p.builders = make([]builder, opts.builders())
+	for i := range p.subs {
+		p.subs[i].partition, p.subs[i].index = p, i
+	}
+	return p, nil
+}
+
+// Subpartitions is the number of receivers.
+func (p *Partition) Subpartitions() int { return len(p.subs) }
+
+// Available reports whether the output of one more record can be taken without
+// overdraft. It is cheap enough to be asked before every record.
+func (p *Partition) Available() bool {
+	if p.overfull.Load() > 0 {
+		return p.cancelled.Load()
+	}
+	return !p.spare.IsZero() || p.takeSpare()
+}
+
+func (p *Partition) takeSpare() bool {
+	buf, ok := p.pool.Get()
+	if ok {
+		p.spare = buf
+	}
+	return ok || p.cancelled.Load()
+}
+
+// Await makes the Waker fire once Available may have become true.
+func (p *Partition) Await() {
+	if p.overfull.Load() > 0 || !p.spare.IsZero() {
+		return // a full queue is in the way: its link wakes when it is relieved
+	}
+	if !p.pool.NotifyAvailable(p.opts.Waker) {
+		p.opts.Waker.Wake()
+	}
+}
+
+// MaxRecord is the largest n for Space, in bytes.
+func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
+
+// Space lends at least n bytes (n <= MaxRecord) at the end of the open buffer of
+// subpartition sub, or of the shared buffer of a broadcast partition, where sub
+// is 0. Write a whole record there, then Commit it, before the next call.
+//
+// It never fails. Without a free buffer it overdraws; when that too is used up,
+// it waits, and the subtask serves nothing meanwhile.
+func (p *Partition) Space(sub, n int) []byte {
+	b := &p.builders[sub]
+	if len(b.mem)-b.pos < n {
+		p.next(sub)
+	}
+	return b.mem[b.pos:]
+}
+
+// Commit adds n bytes, written to what Space lent, to the open buffer.
+func (p *Partition) Commit(sub, n int) { p.builders[sub].pos += n }
+
+// WriteLarge cuts a record that is larger than MaxRecord over several buffers.
+// It lends the record.
+func (p *Partition) WriteLarge(sub int, rec []byte) {
+	p.seal(sub, false)
+	for len(rec) > 0 {
+		p.next(sub)
+		b := &p.builders[sub]
+		n := copy(b.mem, rec)
+		b.pos, rec = n, rec[n:]
+		p.seal(sub, len(rec) > 0)
+	}
+}
+
+// next seals the open buffer of sub, if it holds anything, and opens another.
+func (p *Partition) next(sub int) {
+	p.seal(sub, false)
+	b := &p.builders[sub]
+	b.buf = p.obtain()
+	if b.buf.IsZero() {
+		b.mem = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
+		return
+	}
+	b.mem, b.at = b.buf.Space(), len(p.open)
+	p.open = append(p.open, sub)
+}
+
+// obtain returns a buffer by all means; none only after Cancel.
+func (p *Partition) obtain() bufferpool.Buffer {
+	buf := p.spare
+	if !buf.IsZero() {
+		p.spare = bufferpool.Buffer{}
+		return buf
+	}
+	for !p.cancelled.Load() {
+		if buf, ok := p.pool.Get(); ok {
+			return buf
+		}
+		if buf, ok := p.pool.GetOverdraft(); ok {
+			return buf
+		}
+		if p.pool.NotifyAvailable(p.opts.Waker) {
+			p.opts.Wait()
+		}
+	}
+	return bufferpool.Buffer{}
+}
+
+// seal queues the open buffer of sub. An empty one goes back.
+func (p *Partition) seal(sub int, part bool) {
+	b := &p.builders[sub]
+	buf, n := b.buf, b.pos
+	if buf.IsZero() {
+		*b = builder{}
+		return
+	}
+	p.closed(sub, b.at)
+	*b = builder{}
+	if n == 0 {
+		buf.Release()
+		return
+	}
+	buf.SetLen(n)
+	if !p.opts.Broadcast {
+		p.subs[sub].push(item{buf: buf, part: part})
+		return
+	}
+	for i := range p.subs[1:] {
+		p.subs[1+i].push(item{buf: buf.Retain(), part: part})
+	}
+	p.subs[0].push(item{buf: buf, part: part})
+}
+
+// closed forgets that builder sub is open: the last in the list takes its place.
+func (p *Partition) closed(sub, at int) {
+	last := len(p.open) - 1
+	p.open[at] = p.open[last]
+	p.builders[p.open[at]].at = at
+	p.open = p.open[:last]
+}
+
+// grew and shrank keep count of overfull subpartitions. Callers hold the
+// subpartition's mu.
+func (p *Partition) grew(backlog int) {
+	if backlog == p.opts.MaxQueued {
+		p.overfull.Add(1)
+	}
+}
+
+func (p *Partition) shrank(before, after int) (relieved bool) {
+	return before >= p.opts.MaxQueued && after < p.opts.MaxQueued && p.overfull.Add(-1) == 0
+}
+
+// Emit sends an event to subpartition sub. An ordered one seals what is open.
+func (p *Partition) Emit(sub int, e *Event) {
+	if !e.Priority {
+		p.sealFor(sub)
+	}
+	p.subs[sub].push(item{event: e})
+}
+
+// EmitAll sends an event to every subpartition.
+func (p *Partition) EmitAll(e *Event) {
+	for i := range p.subs {
+		p.Emit(i, e)
+	}
+}
+
+func (p *Partition) sealFor(sub int) {
+	if p.opts.Broadcast {
+		sub = 0
+	}
+	p.seal(sub, false)
+}
+
+// Finish sends what is open, and then the end of the partition, to every
+// receiver. Nothing may be written after it.
+func (p *Partition) Finish() { p.EmitAll(endOfPartition) }
+
+// Cancel makes a waiting Space return and drops everything written from now on.
+// Any goroutine may call it.
+func (p *Partition) Cancel() {
+	p.cancelled.Store(true)
+	p.opts.Waker.Wake()
+}
+
+// Close gives back what the partition holds: after Finish only its pool's idle
+// buffers (what is queued is still delivered), after Cancel everything.
+func (p *Partition) Close() {
+	if p.cancelled.Load() {
+		for i := range p.subs {
+			p.subs[i].close()
+		}
+	}
+	for i := range p.builders {
+		if b := &p.builders[i]; !b.buf.IsZero() {
+			b.buf.Release()
+		}
+	}
+	p.builders, p.open = nil, nil
+	if !p.spare.IsZero() {
+		p.spare.Release()
+		p.spare = bufferpool.Buffer{}
+	}
+	p.pool.Close()
+}
