@@ -1,0 +1,54 @@
+package operators
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// Context is what the operators of one chain share. It belongs to the subtask's
+// goroutine. Its exported fields are for reading in user code.
+type Context struct {
+	// constant
+	Job         string
+	Subtask     int // 0 to Parallelism-1
+	Parallelism int
+	MaxParallel int // key groups
+	Log         *slog.Logger
+	Cancel      context.Context // ends when the job is cancelled or has failed
+
+	// the current record
+	Time    int64 // event time, Unix milliseconds, if HasTime
+	HasTime bool
+	Hash    uint32 // key hash of the record, on keyed edges
+
+	partitions []*netstack.Partition
+	err        error
+}
+
+// Fail ends the subtask with err after the current record. The first error wins.
+func (c *Context) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Err is the error that the chain has failed with, if any.
+func (c *Context) Err() error { return c.err }
+
+// Add makes p one of the chain's outputs.
+func (c *Context) Add(p *netstack.Partition) { c.partitions = append(c.partitions, p) }
+
+// Available reports whether every output can take one more record's results.
+func (c *Context) Available() bool {
+	for _, p := range c.partitions {
+		if !p.Available() {
+			return false
+		}
+	}
+	return true
+}
+
+// Partitions lends the chain's outputs.
+func (c *Context) Partitions() []*netstack.Partition { return c.partitions }

@@ -1,0 +1,78 @@
+package operators
+
+// Source describes where records come from. It is shared by all subtasks and
+// starts nothing until Open.
+type Source[T any] interface {
+	// Open returns the reader of one subtask.
+	Open(ctx SourceContext) (Reader[T], error)
+}
+
+// SourceContext tells a source which part of it to read.
+type SourceContext struct {
+	*Context
+	// Restored says that Splits holds the positions to go on from; otherwise the
+	// reader works out its share from Subtask and Parallelism, identically on
+	// every worker.
+	Restored bool
+	Splits   [][]byte
+	// Wake makes the subtask call Read again after Idle. Any goroutine may call it.
+	Wake func()
+}
+
+// Status is what a Reader has to say after Read.
+type Status uint8
+
+// More: call Read again. Idle: call it after Wake. Ended: never again.
+const (
+	More Status = iota
+	Idle
+	Ended
+)
+
+// Reader reads one subtask's share of a source. It belongs to the subtask's
+// goroutine and must not block: where waiting is needed, a goroutine of the
+// reader's waits, and calls Wake.
+type Reader[T any] interface {
+	// Read collects records while out.Ready().
+	Read(out *Output[T]) (Status, error)
+	// Splits appends the position of each split the reader has not finished. A
+	// reader opened with them goes on with the first record not yet collected.
+	Splits(dst [][]byte) ([][]byte, error)
+	// Close releases everything and joins the reader's goroutines.
+	Close() error
+}
+
+// Output takes a reader's records.
+type Output[T any] struct {
+	ctx    *Context
+	next   Collector[T]
+	budget int
+}
+
+// NewOutput returns the output that feeds next.
+func NewOutput[T any](ctx *Context, next Collector[T]) *Output[T] {
+	return &Output[T]{ctx: ctx, next: next}
+}
+
+// Allow lets Ready be true for n more records.
+func (o *Output[T]) Allow(n int) { o.budget = n }
+
+// Ready reports whether one more record may be collected. When it is false, Read
+// should return More.
+func (o *Output[T]) Ready() bool {
+	return o.budget > 0 && o.ctx.err == nil && o.ctx.Available()
+}
+
+// Collect passes on a record without event time. The value is lent.
+func (o *Output[T]) Collect(v T) {
+	o.budget--
+	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = false, 0, 0
+	o.next.Collect(v)
+}
+
+// CollectAt passes on a record with its event time, in Unix milliseconds.
+func (o *Output[T]) CollectAt(v T, time int64) {
+	o.budget--
+	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = true, time, 0
+	o.next.Collect(v)
+}
