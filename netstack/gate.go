@@ -48,6 +48,8 @@ type inChannel struct {
 type creditor interface {
 	// returned is called by the subtask with the number given back since the start.
 	returned(total uint64)
+	// taken is called by the subtask for each event it was handed.
+	taken()
 }
 
 type arrival struct {
@@ -102,7 +104,9 @@ func (g *Gate) Next() (Item, bool) {
 		g.drain()
 	}
 	if g.priority.len() > 0 {
-		return g.priority.pop(), true
+		it := g.priority.pop()
+		g.channels[it.Channel].creditor.taken()
+		return it, true
 	}
 	for g.ready.len() > 0 {
 		ch := int(g.ready.pop())
@@ -113,13 +117,20 @@ func (g *Gate) Next() (Item, bool) {
 		}
 		it := c.queue.pop()
 		g.enqueue(ch)
-		if it.event != nil && it.event.Kind == EndOfPartition {
-			c.ended = true
-			g.open--
+		if it.event != nil {
+			g.took(c, it.event)
 		}
 		return g.hand(ch, it), true
 	}
 	return Item{}, false
+}
+
+func (g *Gate) took(c *inChannel, e *Event) {
+	c.creditor.taken()
+	if e.Kind == EndOfPartition {
+		c.ended = true
+		g.open--
+	}
 }
 
 func (g *Gate) hand(ch int, it item) Item {
@@ -188,6 +199,31 @@ func (g *Gate) deliver(ch int, items []item) {
 	for _, it := range items {
 		g.inbox.arrivals = append(g.inbox.arrivals, arrival{item: it, channel: int32(ch)})
 		if it.isPriority() {
+			g.urgent.Store(true)
+			wake = true
+		}
+	}
+	g.inbox.Unlock()
+	if wake {
+		g.opts.Waker.Wake()
+	}
+}
+
+// receive adds what a transport received, for several channels at once. It takes
+// the buffers and lends the slice. One goroutine calls it at a time.
+func (g *Gate) receive(arrivals []arrival) {
+	g.inbox.Lock()
+	if g.inbox.closed {
+		g.inbox.Unlock()
+		for i := range arrivals {
+			arrivals[i].release()
+		}
+		return
+	}
+	wake := len(g.inbox.arrivals) == 0
+	g.inbox.arrivals = append(g.inbox.arrivals, arrivals...)
+	for i := range arrivals {
+		if arrivals[i].isPriority() {
 			g.urgent.Store(true)
 			wake = true
 		}

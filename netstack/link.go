@@ -50,6 +50,9 @@ func (l *localLink) returned(total uint64) {
 	_ = l.sub.limit(l.announced) // cannot be out of range: the window is ours
 }
 
+// taken: in one process nobody floods a gate with events.
+func (l *localLink) taken() {}
+
 // ConnectLocal joins subpartition sub of p to channel ch of g, in one process.
 // It must be called before either is used, once for each.
 func ConnectLocal(p *Partition, sub int, g *Gate, ch int) {
