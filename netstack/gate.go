@@ -187,6 +187,9 @@ func (g *Gate) Unblock(ch int) {
 // deliver adds items of one channel, in order. It takes their buffers. Any
 // goroutine may call it, but only one at a time per channel.
 func (g *Gate) deliver(ch int, items []item) {
+	if len(items) == 0 {
+		return
+	}
 	g.inbox.Lock()
 	if g.inbox.closed {
 		g.inbox.Unlock()

@@ -5,7 +5,7 @@ package netstack
 //
 // ready is called with no lock held when the subpartition has items that may be
 // sent. From then on the link, and nobody else, calls take until it returns
-// nothing; only after that can ready be called again. So items of a channel can
+// no items and no report; only after that can ready be called again. So items of a channel can
 // never overtake each other, whoever runs the link.
 type link interface {
 	ready(s *subpartition)
@@ -32,8 +32,8 @@ var (
 func (l *localLink) ready(s *subpartition) {
 	var batch [16]item
 	for {
-		items, _ := s.take(batch[:0], len(batch))
-		if len(items) == 0 {
+		items, t := s.take(batch[:0], len(batch))
+		if len(items) == 0 && !t.report {
 			return
 		}
 		l.gate.deliver(l.channel, items)

@@ -10,8 +10,6 @@ type Collector[T any] interface{ Collect(v T) }
 type Operator interface {
 	// Open is called once, before any record.
 	Open(ctx *Context) error
-	// Watermark tells that event time has reached t (Unix milliseconds).
-	Watermark(t int64) error
 	// Finish is called once after the last record; it may still collect.
 	Finish() error
 	// Close releases what Open acquired, also after an error. ok says whether the
@@ -24,9 +22,6 @@ type Stateless struct{}
 
 // Open does nothing.
 func (Stateless) Open(*Context) error { return nil }
-
-// Watermark does nothing.
-func (Stateless) Watermark(int64) error { return nil }
 
 // Finish does nothing.
 func (Stateless) Finish() error { return nil }

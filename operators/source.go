@@ -76,3 +76,52 @@ func (o *Output[T]) CollectAt(v T, time int64) {
 	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = true, time, 0
 	o.next.Collect(v)
 }
+
+// Puller drives a reader of any type: the untyped side of a source.
+type Puller interface {
+	// Open opens the reader.
+	Open(ctx SourceContext) error
+	// Pull lets the reader collect at most n records and says how many it did.
+	Pull(n int) (read int, status Status, err error)
+	// Splits is Reader.Splits.
+	Splits(dst [][]byte) ([][]byte, error)
+	// Close closes the reader, if it was opened.
+	Close() error
+}
+
+type puller[T any] struct {
+	source Source[T]
+	next   Collector[T]
+	reader Reader[T]
+	out    *Output[T]
+}
+
+// NewPuller returns the puller that feeds next from a source.
+func NewPuller[T any](source Source[T], next Collector[T]) Puller {
+	return &puller[T]{source: source, next: next}
+}
+
+// Open implements Puller.
+func (p *puller[T]) Open(ctx SourceContext) (err error) {
+	p.out = NewOutput(ctx.Context, p.next)
+	p.reader, err = p.source.Open(ctx)
+	return err
+}
+
+// Pull implements Puller.
+func (p *puller[T]) Pull(n int) (int, Status, error) {
+	p.out.Allow(n)
+	status, err := p.reader.Read(p.out)
+	return n - p.out.budget, status, err
+}
+
+// Splits implements Puller.
+func (p *puller[T]) Splits(dst [][]byte) ([][]byte, error) { return p.reader.Splits(dst) }
+
+// Close implements Puller.
+func (p *puller[T]) Close() error {
+	if p.reader == nil {
+		return nil
+	}
+	return p.reader.Close()
+}

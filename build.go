@@ -1,0 +1,137 @@
+package overtake
+
+import (
+	"context"
+	"slices"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/operators"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// subtask is one running copy of a chain.
+type subtask struct {
+	head  *node
+	index int
+	task  *task.Task
+	gate  *netstack.Gate
+	outs  map[*edge]*netstack.Partition
+}
+
+// builder makes the subtasks of one worker.
+type builder struct {
+	plan  *plan
+	arena *bufferpool.Arena
+	ctx   context.Context
+	clock perf.Clock
+}
+
+// chain is a subtask being built.
+type chain struct {
+	*builder
+	name   string
+	sub    *subtask
+	ctx    *operators.Context
+	parker *netstack.Parker
+	ops    []operators.Operator // from last to first
+	err    error
+}
+
+// subtask builds subtask index of the chain that begins with head. After an
+// error, what was built so far is returned with it, to be closed.
+func (b *builder) subtask(head *node, index int) (*subtask, error) {
+	c := &chain{
+		builder: b,
+		name:    chainName(head),
+		sub:     &subtask{head: head, index: index, outs: map[*edge]*netstack.Partition{}},
+		ctx: &operators.Context{
+			Job: b.plan.job.name, Subtask: index, Parallelism: head.parallelism,
+			MaxParallel: b.plan.job.opts.MaxParallelism,
+			Log:         b.plan.job.opts.Log, Cancel: b.ctx,
+		},
+		parker: netstack.NewParker(),
+	}
+	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord}
+	if head.puller != nil {
+		cfg.Source = head.puller(c.output(head))
+	} else {
+		cfg.Inputs = c.inputs(head)
+		cfg.Gate = c.gate(head)
+	}
+	slices.Reverse(c.ops)
+	cfg.Ops = c.ops
+	if c.err == nil {
+		c.sub.task = task.New(cfg, b.clock)
+	}
+	return c.sub, c.err
+}
+
+// output is the collector of everything that n produces.
+func (c *chain) output(n *node) any {
+	var next []any
+	for _, e := range n.outputs {
+		if e.fused() {
+			next = append(next, c.collector(e.to))
+		} else if p := c.partition(e); p != nil {
+			next = append(next, e.writer(c.ctx, p))
+		}
+	}
+	if n.tee == nil {
+		return nil
+	}
+	return n.tee(c.ctx, next)
+}
+
+// collector is the collector of n's input.
+func (c *chain) collector(n *node) any {
+	op, in, err := n.operator(c.output(n))
+	c.fail(err)
+	c.ops = append(c.ops, op)
+	return in
+}
+
+func (c *chain) inputs(head *node) (inputs []operators.Input) {
+	in := c.collector(head)
+	for _, e := range head.inputs {
+		inputs = append(inputs, e.reader(c.ctx, in))
+	}
+	return inputs
+}
+
+func (c *chain) gate(head *node) *netstack.Gate {
+	net := c.plan.job.opts.Network
+	o := netstack.GateOptions{Name: c.name, Exclusive: net.Exclusive, Floating: net.Floating, Waker: c.parker}
+	for _, e := range head.inputs {
+		o.Inputs = append(o.Inputs, len(e.senders(c.sub.index)))
+	}
+	gate, err := netstack.NewGate(o)
+	c.fail(err)
+	c.sub.gate = gate
+	return gate
+}
+
+func (c *chain) partition(e *edge) *netstack.Partition {
+	net := c.plan.job.opts.Network
+	first, end := e.targets(c.sub.index)
+	p, err := netstack.NewPartition(c.arena, netstack.PartitionOptions{
+		Name: c.name, Subpartitions: end - first, Broadcast: e.pattern == broadcast,
+		Exclusive: net.Exclusive, Floating: net.Floating, Overdraft: net.Overdraft,
+		FlushInterval: net.FlushInterval,
+		Waker:         c.parker,
+		Wait:          func() { c.sub.task.Wait() },
+	})
+	c.fail(err)
+	if err != nil {
+		return nil
+	}
+	c.sub.outs[e] = p
+	return p
+}
+
+func (c *chain) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}

@@ -1,0 +1,67 @@
+package memory
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// Slice is a source of the given values. Subtask i of p reads values i, i+p, i+2p …
+func Slice[T any](values ...T) operators.Source[T] { return slice[T](values) }
+
+type slice[T any] []T
+
+// Open implements operators.Source.
+func (s slice[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error) {
+	r := &sliceReader[T]{values: s}
+	if !ctx.Restored {
+		r.strides = []stride{{next: uint64(ctx.Subtask), step: uint64(ctx.Parallelism)}}
+		return r, nil
+	}
+	for _, split := range ctx.Splits {
+		if len(split) != 16 {
+			return nil, fmt.Errorf("memory: position of %d bytes, want 16", len(split))
+		}
+		r.strides = append(r.strides, stride{
+			next: binary.LittleEndian.Uint64(split), step: binary.LittleEndian.Uint64(split[8:]),
+		})
+	}
+	return r, nil
+}
+
+// stride is every step-th value from next on.
+type stride struct{ next, step uint64 }
+
+type sliceReader[T any] struct {
+	values  []T
+	strides []stride
+}
+
+// Read implements operators.Reader.
+func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
+	for len(r.strides) > 0 {
+		s := &r.strides[0]
+		for s.next < uint64(len(r.values)) {
+			if !out.Ready() {
+				return operators.More, nil
+			}
+			out.Collect(r.values[s.next])
+			s.next += s.step
+		}
+		r.strides = r.strides[1:]
+	}
+	return operators.Ended, nil
+}
+
+// Splits implements operators.Reader.
+func (r *sliceReader[T]) Splits(dst [][]byte) ([][]byte, error) {
+	for _, s := range r.strides {
+		b := binary.LittleEndian.AppendUint64(nil, s.next)
+		dst = append(dst, binary.LittleEndian.AppendUint64(b, s.step))
+	}
+	return dst, nil
+}
+
+// Close implements operators.Reader.
+func (r *sliceReader[T]) Close() error { return nil }

@@ -1,0 +1,93 @@
+package overtake
+
+import (
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// node is an operator of the logical graph. Its closures carry the types that
+// the graph itself has forgotten: an "any" named next is a Collector of the
+// node's output type, the result of collector one of its input type.
+type node struct {
+	id          int
+	name, uid   string
+	parallelism int // 0: the job's
+	stateful    bool
+	single      bool
+	errs        []error
+
+	inputs  []*edge
+	outputs []*edge
+
+	// source only
+	puller func(next any) operators.Puller
+	// all others
+	operator func(next any) (op operators.Operator, collector any, err error)
+	// tee joins several collectors of the node's output type.
+	tee func(ctx *operators.Context, next []any) any
+}
+
+// pattern says which subtasks of two operators a stream connects.
+type pattern uint8
+
+const (
+	forward   pattern = iota // subtask i to subtask i; rebalance if the parallelisms differ
+	rebalance                // every subtask to all, in turn
+	rescale                  // every subtask to its share of the receivers
+	broadcast                // every record to all
+	keyed                    // by key group
+	custom                   // by the user's partitioner
+)
+
+var patternNames = [...]string{"forward", "rebalance", "rescale", "broadcast", "keyBy", "custom"}
+
+func (p pattern) String() string { return patternNames[p] }
+
+// edge is a stream between two operators.
+type edge struct {
+	from, to *node
+	input    int // which input of to
+	pattern  pattern
+	layout   uint64 // fingerprint of the codec
+
+	// writer returns the Collector that ends a chain with this edge, reader the
+	// input that begins one.
+	writer func(ctx *operators.Context, p *netstack.Partition) any
+	reader func(ctx *operators.Context, next any) operators.Input
+}
+
+// fused reports whether the two ends run in one subtask and call each other
+// directly.
+func (e *edge) fused() bool {
+	return e.pattern == forward && len(e.to.inputs) == 1 && e.from.parallelism == e.to.parallelism
+}
+
+// settle replaces what depends on the final parallelism.
+func (e *edge) settle() {
+	if e.pattern == forward && e.from.parallelism != e.to.parallelism {
+		e.pattern = rebalance
+	}
+}
+
+// targets returns the receiving subtasks of a sending one, in order.
+func (e *edge) targets(subtask int) (first, end int) {
+	from, to := e.from.parallelism, e.to.parallelism
+	switch e.pattern {
+	case forward:
+		return subtask, subtask + 1
+	case rescale:
+		return rescaleTargets(subtask, from, to)
+	default:
+		return 0, to
+	}
+}
+
+// rescaleTargets splits the receivers among the senders, or lets neighbouring
+// senders share one, so that every receiver has a sender.
+func rescaleTargets(subtask, from, to int) (first, end int) {
+	if from <= to {
+		return subtask * to / from, (subtask + 1) * to / from
+	}
+	first = subtask * to / from
+	return first, first + 1
+}

@@ -1,0 +1,90 @@
+package task
+
+import (
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/netstack/record"
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// cursor is a place among the records of the buffer being read. A subtask may
+// leave it there when its outputs are full, and go on later.
+type cursor struct {
+	it      record.Iterator
+	item    netstack.Item
+	input   operators.Input
+	holding bool // item.Buf is ours to release
+}
+
+func (c *cursor) empty() bool { return c.it.Rest() == 0 && !c.holding }
+
+func (c *cursor) close() {
+	if c.holding {
+		c.item.Buf.Release()
+	}
+	*c = cursor{}
+}
+
+// fetch takes the next item from the gate. It returns false when there is none.
+func (t *Task) fetch() (bool, error) {
+	item, ok := t.cfg.Gate.Next()
+	if !ok || item.Event != nil {
+		return ok, nil // the gate itself keeps account of channels that end
+	}
+	t.cursor = cursor{item: item, input: t.cfg.Inputs[item.Input], holding: true}
+	item.Buf.SetState(bufferpool.Received)
+	if a := t.assemblers[item.Channel]; item.Partial || (a != nil && a.Pending()) {
+		return true, t.assemble()
+	}
+	t.cursor.it = record.Over(item.Buf.Payload())
+	return true, nil
+}
+
+// assemble adds the buffer to a record that spans several.
+func (t *Task) assemble() error {
+	item := t.cursor.item
+	a := t.assemblers[item.Channel]
+	if a == nil {
+		fresh := record.NewAssembler(t.cfg.MaxRecord)
+		a = &fresh
+		t.assemblers[item.Channel] = a
+	}
+	whole, err := a.Add(item.Buf.Payload(), !item.Partial)
+	t.cursor.it = record.Over(whole)
+	return err
+}
+
+// slice runs the records of the current buffer, until it is used up, the pace
+// has run out, or an output is full. It returns how many it ran.
+func (t *Task) slice() (n int, err error) {
+	var r record.Record
+	for limit := t.pace.records; n < limit; n++ {
+		ok, err := t.cursor.it.Next(&r)
+		if err != nil {
+			return n, err
+		}
+		if !ok {
+			t.release()
+			return n, nil
+		}
+		if err := t.cursor.input.Record(&r); err != nil {
+			return n, err
+		}
+		if t.ctx.Err() != nil {
+			return n, t.ctx.Err()
+		}
+		if !t.ctx.Available() {
+			return n + 1, nil
+		}
+	}
+	return n, nil
+}
+
+// release gives the current buffer back and its credit with it.
+func (t *Task) release() {
+	ch := t.cursor.item.Channel
+	if t.cursor.holding {
+		t.cursor.close()
+		t.cfg.Gate.Done(ch)
+	}
+}

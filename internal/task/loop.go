@@ -1,0 +1,156 @@
+package task
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/overtake-stream/overtake/operators"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// loop runs until all input is processed.
+func (t *Task) loop() error {
+	for {
+		switch {
+		case t.cancelled.Load():
+			return ErrCancelled
+		case !t.ctx.Available():
+			t.awaitOutput()
+		case t.cfg.Source != nil:
+			if t.ended || t.stopping.Load() {
+				return nil
+			}
+			if err := t.pull(); err != nil {
+				return err
+			}
+		default:
+			if done, err := t.consume(); done || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pull runs a slice of the source.
+func (t *Task) pull() error {
+	n, status, err := t.cfg.Source.Pull(t.pace.records)
+	if err == nil {
+		err = t.ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	t.endSlice(n)
+	switch status {
+	case operators.Ended:
+		t.ended = true
+	case operators.Idle:
+		return t.awaitInput()
+	}
+	return nil
+}
+
+// consume runs a slice of the gate's records. done means that all channels ended.
+func (t *Task) consume() (done bool, err error) {
+	if t.cursor.empty() {
+		ok, err := t.fetch()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			if t.cfg.Gate.Open() == 0 {
+				return true, nil
+			}
+			return false, t.awaitInput()
+		}
+	}
+	n, err := t.slice()
+	if err != nil {
+		return false, err
+	}
+	t.endSlice(n)
+	return false, nil
+}
+
+// endSlice looks at the clock: it adapts the pace, flushes what is due and lets
+// other goroutines have the processor.
+func (t *Task) endSlice(n int) {
+	t.records += uint64(n)
+	if !t.pace.due(n) {
+		return
+	}
+	now := t.clock.Now()
+	t.pace.adapt(now)
+	t.flush(now)
+	t.stats.records.Store(t.records)
+	// The Go scheduler preempts after 10 ms only. Without this, a busy subtask would
+	// hold up the I/O loop and its neighbours for that long.
+	runtime.Gosched()
+}
+
+func (t *Task) flush(now time.Duration) {
+	for _, p := range t.ctx.Partitions() {
+		if at, pending := p.FlushDue(); pending && at <= now {
+			p.Flush(now)
+		}
+	}
+}
+
+// awaitOutput waits until an output can take data or control has something.
+func (t *Task) awaitOutput() {
+	now := t.clock.Now()
+	t.flush(now)
+	t.account.To(perf.Backpressured, now)
+	for _, p := range t.ctx.Partitions() {
+		if !p.Available() {
+			p.Await()
+		}
+	}
+	t.park()
+	now = t.clock.Now()
+	t.account.To(perf.Busy, now)
+	t.pace.resume(now)
+}
+
+// Wait parks the subtask in the middle of a record's output, when even the
+// overdraft is used up. It is PartitionOptions.Wait.
+func (t *Task) Wait() {
+	t.account.To(perf.Backpressured, t.clock.Now())
+	t.cfg.Parker.Park(nil)
+	t.account.To(perf.Busy, t.clock.Now())
+}
+
+// awaitInput waits for input or control.
+func (t *Task) awaitInput() error {
+	for _, op := range t.idlers {
+		if err := op.Idle(); err != nil {
+			return err
+		}
+	}
+	now := t.clock.Now()
+	t.flush(now)
+	t.stats.records.Store(t.records)
+	t.account.To(perf.Idle, now)
+	t.park()
+	now = t.clock.Now()
+	t.account.To(perf.Busy, now)
+	t.pace.resume(now)
+	return nil
+}
+
+// park waits for a wake-up, or until the next flush is due.
+func (t *Task) park() {
+	due, pending := time.Duration(0), false
+	for _, p := range t.ctx.Partitions() {
+		if at, open := p.FlushDue(); open && (!pending || at < due) {
+			due, pending = at, true
+		}
+	}
+	if !pending {
+		t.cfg.Parker.Park(nil)
+		return
+	}
+	t.timer.Reset(max(0, due-t.clock.Now()))
+	t.cfg.Parker.Park(t.timer.C)
+	t.timer.Stop()
+}

@@ -1,0 +1,99 @@
+package overtake
+
+import (
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// KeyedStream is a stream whose records are partitioned by a key: all records of
+// one key reach the same subtask of the next operator, in order.
+type KeyedStream[K comparable, T any] struct {
+	stream Stream[T]
+	key    func(v T) K
+}
+
+// KeyBy partitions a stream by a key of its records. key is called where the
+// record is sent and where it is received, and must depend on the record alone.
+func KeyBy[T any, K comparable](s Stream[T], key func(v T) K) KeyedStream[K, T] {
+	codec, err := operators.CodecFor[K]()
+	keyedStream := s.repartition(func(e *end[T]) {
+		if err != nil {
+			e.node.errs = append(e.node.errs, err)
+		}
+		e.pattern = keyed
+		e.keyed = func(ctx *operators.Context, p *netstack.Partition, c operators.Codec[T]) any {
+			return operators.Keyed(ctx, p, c, key, operators.HasherFor(codec))
+		}
+	})
+	return KeyedStream[K, T]{stream: keyedStream, key: key}
+}
+
+// Pair is a key and what belongs to it.
+type Pair[K comparable, V any] = operators.Pair[K, V]
+
+// Aggregator says how to gather the records of a key in an accumulator of A, and
+// what to make of it.
+type Aggregator[T, A, O any] = operators.Aggregator[T, A, O]
+
+// Aggregate keeps an accumulator for every key and passes on its result after
+// each record, or with FinalOnly once per key when the input ends. It keeps state
+// and so needs a UID.
+func Aggregate[K comparable, T, A, O any](s KeyedStream[K, T], agg Aggregator[T, A, O], opts ...OpOption) Stream[Pair[K, O]] {
+	return keyedTransform[K, T, Pair[K, O]](s, "aggregate", opts, func(next operators.Collector[Pair[K, O]], o opOptions) (operators.Transform[T], error) {
+		return operators.Aggregate(s.key, agg, o.finalOnly, next)
+	})
+}
+
+// Reduce combines the records of every key into one and passes it on after each
+// record, or with FinalOnly once per key when the input ends. The first record of
+// a key is taken as it is.
+func Reduce[K comparable, T any](s KeyedStream[K, T], f func(acc, v T) T, opts ...OpOption) Stream[T] {
+	return keyedTransform[K, T, T](s, "reduce", opts, func(next operators.Collector[T], o opOptions) (operators.Transform[T], error) {
+		return operators.Reduce(s.key, f, o.finalOnly, next)
+	})
+}
+
+// Count counts the records of every key.
+func Count[K comparable, T any](s KeyedStream[K, T], opts ...OpOption) Stream[Pair[K, int64]] {
+	return Aggregate(s, Aggregator[T, int64, int64]{
+		Add:    func(n *int64, _ T) { *n++ },
+		Result: func(n *int64) int64 { return *n },
+	}, opts...)
+}
+
+// FinalOnly makes a keyed operator pass on only the last result of each key, when
+// the input ends.
+func FinalOnly() OpOption { return opOption(func(o *opOptions) { o.finalOnly = true }) }
+
+// Processor, KeyedContext and ValueState are what Process works with.
+type (
+	Processor[K comparable, I, O any] = operators.Processor[K, I, O]
+	KeyedContext                      = operators.KeyedContext
+	ValueState[V any]                 = operators.ValueState[V]
+)
+
+// NewValueState returns a state handle, for a Processor's Open.
+func NewValueState[V any](ctx *KeyedContext, name string) (*ValueState[V], error) {
+	return operators.NewValueState[V](ctx, name)
+}
+
+// Process runs user code with keyed state: factory makes one Processor per
+// subtask. It keeps state and so needs a UID.
+func Process[K comparable, I, O any](s KeyedStream[K, I], factory func() Processor[K, I, O], opts ...OpOption) Stream[O] {
+	return keyedTransform[K, I, O](s, "process", opts, func(next operators.Collector[O], _ opOptions) (operators.Transform[I], error) {
+		return operators.Process(s.key, factory(), next)
+	})
+}
+
+// keyedTransform adds a stateful operator to a keyed stream.
+func keyedTransform[K comparable, I, O any](s KeyedStream[K, I], kind string, opts []OpOption, build func(operators.Collector[O], opOptions) (operators.Transform[I], error)) Stream[O] {
+	o := collect(opts)
+	n := s.stream.job.add(kind, o)
+	n.stateful = true
+	n.operator = func(next any) (operators.Operator, any, error) {
+		t, err := build(next.(operators.Collector[O]), o)
+		return t, t, err
+	}
+	s.stream.connect(n)
+	return output[O](s.stream.job, n, o)
+}

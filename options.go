@@ -1,0 +1,137 @@
+package overtake
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// Options configures a job. Zero fields mean the defaults. Every worker of a
+// cluster must be given the same ones, except Cluster.Index.
+type Options struct {
+	// Parallelism is the number of subtasks of operators that do not say otherwise,
+	// over all workers. Default: GOMAXPROCS.
+	Parallelism int
+	// MaxParallelism is the number of key groups: an upper bound for the parallelism
+	// of keyed operators, for the whole life of the job's state. Default 128.
+	MaxParallelism int
+
+	Network Network
+	Cluster Cluster
+
+	// Log receives what the job has to say. Default: nothing is logged.
+	Log *slog.Logger
+}
+
+// Network sizes the exchange.
+type Network struct {
+	Memory     int64 // bytes of all network buffers of a worker, never exceeded; default 64 MiB
+	BufferSize int   // bytes of one buffer, a power of two; default 32 KiB
+	Exclusive  int   // buffers that each channel has for itself; default 2
+	Floating   int   // buffers that the channels of a gate or partition share; default 8
+	Overdraft  int   // buffers beyond that to finish one record's output; default 5
+	// FlushInterval bounds how long a record waits in a partly filled buffer while
+	// its channel is idle. Negative: no longer than the subtask is busy. Default 1 ms.
+	FlushInterval time.Duration
+	MaxRecord     int // bytes of an encoded record; default 64 MiB
+}
+
+// Cluster names the workers that run the job together. The zero Cluster is this
+// process alone.
+type Cluster struct {
+	// Workers has the address of every worker, "host:port", or the path of a socket
+	// with Network "unix". All workers run the same program with the same job.
+	Workers []string
+	// Index says which of Workers this process is.
+	Index int
+	// Processes > 1, instead of Workers, makes this process start that many minus one
+	// copies of itself, with the same arguments, and be worker 0 among them. They
+	// talk over loopback and end with it.
+	Processes int
+
+	Network           string        // "tcp" (default) or "unix"
+	TLS               *tls.Config   // TLS 1.3 with certificates on both sides
+	InsecurePlaintext bool          // allow plain text to other than loopback addresses
+	ConnectTimeout    time.Duration // for all workers to be there; default 60 s
+}
+
+// Limits of Options.
+const (
+	MaxParallelism = 1 << 15
+	MaxWorkers     = 256
+)
+
+func (o Options) withDefaults() Options {
+	set(&o.Parallelism, runtime.GOMAXPROCS(0))
+	set(&o.MaxParallelism, max(128, o.Parallelism))
+	set(&o.Network.Memory, 64<<20)
+	set(&o.Network.BufferSize, 32<<10)
+	set(&o.Network.Exclusive, netstack.DefaultExclusive)
+	set(&o.Network.Floating, netstack.DefaultFloating)
+	set(&o.Network.Overdraft, netstack.DefaultOverdraft)
+	set(&o.Network.FlushInterval, netstack.DefaultFlushInterval)
+	set(&o.Network.MaxRecord, 64<<20)
+	set(&o.Cluster.ConnectTimeout, 60*time.Second)
+	if o.Cluster.Network == "" {
+		o.Cluster.Network = "tcp"
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports all problems at once.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("overtake: options: "+format, args...))
+	}
+	if o.Parallelism < 1 || o.Parallelism > MaxParallelism {
+		bad("Parallelism %d, want 1 to %d", o.Parallelism, MaxParallelism)
+	}
+	if o.MaxParallelism < o.Parallelism || o.MaxParallelism > MaxParallelism {
+		bad("MaxParallelism %d, want Parallelism (%d) to %d", o.MaxParallelism, o.Parallelism, MaxParallelism)
+	}
+	if o.Network.Exclusive < 1 || o.Network.Floating < 0 || o.Network.Overdraft < 0 {
+		bad("Network.Exclusive %d, Floating %d, Overdraft %d: want at least 1, 0, 0",
+			o.Network.Exclusive, o.Network.Floating, o.Network.Overdraft)
+	}
+	arena := bufferpool.Options{SegmentSize: o.Network.BufferSize, Budget: o.Network.Memory}
+	errs = append(errs, arena.Validate(), o.Cluster.validate())
+	return errors.Join(errs...)
+}
+
+func (c Cluster) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("overtake: options: "+format, args...))
+	}
+	if len(c.Workers) > 0 && c.Processes > 1 {
+		bad("Cluster.Workers and Cluster.Processes exclude each other")
+	}
+	if n := max(len(c.Workers), c.Processes); n > MaxWorkers {
+		bad("%d workers, want at most %d", n, MaxWorkers)
+	}
+	if len(c.Workers) > 0 && (c.Index < 0 || c.Index >= len(c.Workers)) {
+		bad("Cluster.Index %d, want 0 to %d", c.Index, len(c.Workers)-1)
+	}
+	if c.Network != "tcp" && c.Network != "unix" {
+		bad("Cluster.Network %q, want tcp or unix", c.Network)
+	}
+	return errors.Join(errs...)
+}

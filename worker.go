@@ -1,0 +1,221 @@
+package overtake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// worker runs this process's share of a job.
+type worker struct {
+	// constant after newWorker
+	plan     *plan
+	index    int
+	arena    *bufferpool.Arena
+	stack    *netstack.Stack // nil when there is no other worker
+	subtasks []*subtask
+	cancel   context.CancelCauseFunc
+	ctx      context.Context
+	finished chan struct{} // every worker has finished
+
+	mu struct {
+		sync.Mutex
+		done map[int]bool // workers whose subtasks have all ended well
+		err  error        // the first failure
+	}
+}
+
+// newWorker builds everything; nothing runs before run. On error nothing is left.
+func newWorker(ctx context.Context, p *plan, place place) (w *worker, err error) {
+	w = &worker{plan: p, index: place.index, finished: make(chan struct{})}
+	w.mu.done = map[int]bool{}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	net := p.job.opts.Network
+	w.arena, err = bufferpool.New(bufferpool.Options{SegmentSize: net.BufferSize, Budget: net.Memory})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.dismantle())
+		}
+	}()
+	if p.workers > 1 {
+		if w.stack, err = netstack.NewStack(w.stackOptions(place)); err != nil {
+			return nil, err
+		}
+	}
+	if err = w.build(); err != nil {
+		return nil, fmt.Errorf("overtake: job %q: %w", p.job.name, err)
+	}
+	return w, w.wire()
+}
+
+func (w *worker) build() error {
+	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock()}
+	for _, head := range w.plan.heads {
+		for i := range head.parallelism {
+			if w.plan.worker(head, i) != w.index {
+				continue
+			}
+			sub, err := b.subtask(head, i)
+			w.subtasks = append(w.subtasks, sub)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wire connects partitions and gates, those of other workers through the stack.
+func (w *worker) wire() error {
+	type place struct {
+		head  *node
+		index int
+	}
+	local := map[place]*subtask{}
+	for _, s := range w.subtasks {
+		local[place{s.head, s.index}] = s
+	}
+	for _, s := range w.subtasks {
+		for e, p := range s.outs {
+			first, end := e.targets(s.index)
+			for to := first; to < end; to++ {
+				if r := local[place{e.to, to}]; r != nil {
+					netstack.ConnectLocal(p, to-first, r.gate, channelOf(r.gate, e, s.index, to))
+				} else if err := w.stack.BindOut(w.plan.worker(e.to, to), w.plan.channel(e, s.index, to), p, to-first); err != nil {
+					return err
+				}
+			}
+		}
+		if err := w.bindInputs(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bindInputs connects the channels of a gate that come from other workers.
+func (w *worker) bindInputs(s *subtask) error {
+	for _, e := range s.head.inputs {
+		for i, from := range e.senders(s.index) {
+			head := headOf(e.from)
+			peer := w.plan.worker(head, from)
+			if peer == w.index {
+				continue
+			}
+			if err := w.stack.BindIn(peer, w.plan.channel(e, from, s.index), s.gate, s.gate.Channel(e.input, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// headOf is the first operator of n's chain.
+func headOf(n *node) *node {
+	for len(n.inputs) > 0 && n.inputs[0].fused() {
+		n = n.inputs[0].from
+	}
+	return n
+}
+
+func channelOf(g *netstack.Gate, e *edge, from, to int) int {
+	for i, s := range e.senders(to) {
+		if s == from {
+			return g.Channel(e.input, i)
+		}
+	}
+	panic(fmt.Sprintf("overtake: subtask %d does not send to %d", from, to))
+}
+
+// run runs the subtasks to their end and waits for the other workers. It leaves
+// nothing behind.
+func (w *worker) run() error {
+	if w.stack != nil {
+		if err := w.stack.Start(w.ctx); err != nil {
+			w.fail(err)
+		}
+	}
+	stop := context.AfterFunc(w.ctx, w.cancelTasks)
+	defer stop()
+	var running sync.WaitGroup
+	for _, s := range w.subtasks {
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			w.ended(s.task.Run())
+		}()
+	}
+	running.Wait()
+	w.finish()
+	return errors.Join(w.result(), w.dismantle())
+}
+
+// ended takes the result of one subtask.
+func (w *worker) ended(err error) {
+	if err != nil && !errors.Is(err, task.ErrCancelled) {
+		w.fail(err)
+	}
+}
+
+// fail ends the job's attempt: the first error wins, here and on all workers.
+func (w *worker) fail(err error) {
+	w.mu.Lock()
+	first := w.mu.err == nil
+	if first {
+		w.mu.err = err
+	}
+	w.mu.Unlock()
+	if first {
+		w.tell(message{kind: msgFailed, text: err.Error()})
+		w.cancel(err)
+	}
+}
+
+func (w *worker) cancelTasks() {
+	for _, s := range w.subtasks {
+		s.task.Cancel()
+	}
+}
+
+// result is the error of the whole: the first failure, or why it was cancelled.
+func (w *worker) result() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.err != nil {
+		return w.mu.err
+	}
+	return context.Cause(w.ctx)
+}
+
+// dismantle gives everything back.
+func (w *worker) dismantle() error {
+	defer w.cancel(nil)
+	var errs []error
+	if w.stack != nil {
+		errs = append(errs, w.stack.Close())
+	}
+	for _, s := range w.subtasks {
+		s.close()
+	}
+	return errors.Join(append(errs, w.arena.Close())...)
+}
+
+// close drops what a subtask that never ran, or has ended, still has.
+func (s *subtask) close() {
+	for _, p := range s.outs {
+		p.Cancel()
+		p.Close()
+	}
+	if s.gate != nil {
+		s.gate.Close()
+	}
+}
