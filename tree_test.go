@@ -1,7 +1,6 @@
 package overtake_test
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/build/constraint"
@@ -29,7 +28,7 @@ type sourceFile struct {
 	module    string // folder of the nearest go.mod; "." unless a module of its own
 	test      bool   // a _test.go file
 	generated bool
-	lines     int
+	src       []byte
 	fset      *token.FileSet
 	ast       *ast.File
 }
@@ -93,7 +92,7 @@ func parseFile(name string, src []byte) (*sourceFile, error) {
 		module:    ".",
 		test:      strings.HasSuffix(name, "_test.go"),
 		generated: ast.IsGenerated(parsed),
-		lines:     bytes.Count(src, []byte("\n")),
+		src:       src,
 		fset:      fset,
 		ast:       parsed,
 	}, nil

@@ -113,6 +113,7 @@ func (a *Arena) draw(p *Pool, dst []uint32, n, limit int) []uint32 {
 	}
 	before := p.claim()
 	p.held += n
+	p.over.Store(p.held > int(p.limit.Load())) // by an overdraft
 	a.mu.reserved += p.claim() - before
 	rest := len(a.mu.free) - n
 	for i := len(a.mu.free) - 1; i >= rest; i-- {

@@ -18,6 +18,7 @@ type Gate struct {
 	priority ring[Item]  // events that go before all data
 	ready    ring[int32] // channels that have items, each once, in turn
 	drained  []arrival   // last inbox, kept for its memory
+	turns    int         // items to hand out before the inbox is looked at again
 	open     int         // channels that have not ended
 
 	// atomic
@@ -100,9 +101,22 @@ func (g *Gate) Open() int { return g.open }
 // channels in turn, one item each. Blocked channels are passed over. It never
 // waits; the Waker fires when something arrives after it returned false.
 func (g *Gate) Next() (Item, bool) {
-	if g.urgent.Load() || (g.ready.len() == 0 && g.priority.len() == 0) {
+	if g.turns <= 0 || g.urgent.Load() {
 		g.drain()
 	}
+	for {
+		if it, ok := g.pop(); ok {
+			g.turns--
+			return it, true
+		}
+		if !g.drain() {
+			return Item{}, false
+		}
+	}
+}
+
+// pop returns the next item of those that were drained.
+func (g *Gate) pop() (Item, bool) {
 	if g.priority.len() > 0 {
 		it := g.priority.pop()
 		g.channels[it.Channel].creditor.taken()
@@ -127,7 +141,7 @@ func (g *Gate) Next() (Item, bool) {
 
 func (g *Gate) took(c *inChannel, e *Event) {
 	c.creditor.taken()
-	if e.Kind == EndOfPartition {
+	if e.Kind == EndOfPartition && !c.ended {
 		c.ended = true
 		g.open--
 	}
@@ -147,8 +161,11 @@ func (g *Gate) enqueue(ch int) {
 	g.ready.push(int32(ch))
 }
 
-// drain moves what has arrived from the inbox to the channels' queues.
-func (g *Gate) drain() {
+// drain moves what has arrived from the inbox to the channels' queues, and reports
+// whether there was anything. It is due again after one turn of all that are ready,
+// so that a channel whose items have just arrived does not wait until the others
+// run dry.
+func (g *Gate) drain() bool {
 	g.inbox.Lock()
 	g.urgent.Store(false)
 	arrived := g.inbox.arrivals
@@ -165,7 +182,12 @@ func (g *Gate) drain() {
 		*a = arrival{} // drop references
 	}
 	g.drained = arrived
+	g.turns = max(minTurns, g.ready.len())
+	return len(arrived) > 0
 }
+
+// minTurns, in items, saves a gate of few channels from locking for each of them.
+const minTurns = 16
 
 // Done tells that a data buffer of a channel was released (or kept by somebody
 // else who counts for it), so that the sender may get new credit.
@@ -184,37 +206,12 @@ func (g *Gate) Unblock(ch int) {
 	g.enqueue(ch)
 }
 
-// deliver adds items of one channel, in order. It takes their buffers. Any
-// goroutine may call it, but only one at a time per channel.
-func (g *Gate) deliver(ch int, items []item) {
-	if len(items) == 0 {
-		return
-	}
-	g.inbox.Lock()
-	if g.inbox.closed {
-		g.inbox.Unlock()
-		for _, it := range items {
-			it.release()
-		}
-		return
-	}
-	wake := len(g.inbox.arrivals) == 0
-	for _, it := range items {
-		g.inbox.arrivals = append(g.inbox.arrivals, arrival{item: it, channel: int32(ch)})
-		if it.isPriority() {
-			g.urgent.Store(true)
-			wake = true
-		}
-	}
-	g.inbox.Unlock()
-	if wake {
-		g.opts.Waker.Wake()
-	}
-}
-
-// receive adds what a transport received, for several channels at once. It takes
-// the buffers and lends the slice. One goroutine calls it at a time.
+// receive adds arrivals of any channels, in order. It takes their buffers and
+// lends the slice. Any goroutine may call it, but only one at a time per channel.
 func (g *Gate) receive(arrivals []arrival) {
+	if len(arrivals) == 0 {
+		return
+	}
 	g.inbox.Lock()
 	if g.inbox.closed {
 		g.inbox.Unlock()

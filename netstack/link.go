@@ -4,9 +4,9 @@ package netstack
 // connection.
 //
 // ready is called with no lock held when the subpartition has items that may be
-// sent. From then on the link, and nobody else, calls take until it returns
-// no items and no report; only after that can ready be called again. So items of a channel can
-// never overtake each other, whoever runs the link.
+// sent. From then on the link, and nobody else, calls take until it returns no
+// items and no report; only after that can ready be called again. So items of a
+// channel can never overtake each other, whoever runs the link.
 type link interface {
 	ready(s *subpartition)
 }
@@ -31,12 +31,16 @@ var (
 
 func (l *localLink) ready(s *subpartition) {
 	var batch [16]item
+	var arrivals [len(batch)]arrival
 	for {
 		items, t := s.take(batch[:0], len(batch))
-		if len(items) == 0 && !t.report {
+		if len(items) == 0 && !t.report { // a report is of no use here: the window is fixed
 			return
 		}
-		l.gate.deliver(l.channel, items)
+		for i, it := range items {
+			arrivals[i] = arrival{item: it, channel: int32(l.channel)}
+		}
+		l.gate.receive(arrivals[:len(items)])
 	}
 }
 

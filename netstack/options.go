@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack/credit"
 )
 
 // Defaults, in buffers unless said otherwise.
@@ -121,8 +122,8 @@ func (o GateOptions) Validate() error {
 			bad("input %d has %d channels, want at least 1", i, n)
 		}
 	}
-	if o.Floating < 0 || o.Exclusive+o.Floating < 1 {
-		bad("exclusive %d and floating %d buffers: want at least 1 in total", o.Exclusive, o.Floating)
+	if window := o.Exclusive + o.Floating; o.Floating < 0 || window < 1 || window > credit.MaxWindow {
+		bad("exclusive %d and floating %d buffers: want 1 to %d in total", o.Exclusive, o.Floating, credit.MaxWindow)
 	}
 	if o.Waker == nil {
 		bad("Waker is required")

@@ -67,10 +67,10 @@ func (p *Partition) takeSpare() bool {
 
 // Await makes the Waker fire once Available may have become true.
 func (p *Partition) Await() {
-	if p.overfull.Load() > 0 || !p.spare.IsZero() {
+	if p.overfull.Load() > 0 {
 		return // a full queue is in the way: its link wakes when it is relieved
 	}
-	if !p.pool.NotifyAvailable(p.opts.Waker) {
+	if !p.spare.IsZero() || !p.pool.NotifyAvailable(p.opts.Waker) {
 		p.opts.Waker.Wake()
 	}
 }

@@ -101,12 +101,16 @@ func (t *Task) awaitOutput() {
 	now := t.clock.Now()
 	t.flush(now)
 	t.account.To(perf.Backpressured, now)
+	full := false
 	for _, p := range t.ctx.Partitions() {
 		if !p.Available() {
 			p.Await()
+			full = true
 		}
 	}
-	t.park()
+	if full { // it may have become available since the loop asked: nobody wakes then
+		t.park()
+	}
 	now = t.clock.Now()
 	t.account.To(perf.Busy, now)
 	t.pace.resume(now)

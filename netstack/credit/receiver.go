@@ -1,9 +1,18 @@
 package credit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/overtake-stream/overtake/internal/invariant"
+)
 
 // Receiver is the receiving end of a channel: it says how many buffers to park,
-// and what to announce. Parking itself, which may fail, is the caller's.
+// and what to announce. Parking itself, which may fail, is the caller's: after
+// Data, Backlog and Returned it parks what is wanted, or does so once it can.
+//
+// A parked buffer is never taken back, since the sender may know of it already.
+// Nor need it be: beyond the channel's own, no more are parked than the sender has
+// data for, in flight or queued.
 type Receiver struct {
 	exclusive int // constant: buffers that belong to this channel
 
@@ -38,7 +47,12 @@ func (r *Receiver) Backlog(n int) { r.backlog = n }
 
 // Returned takes the number of buffers that the consumer has given back since
 // the start of the channel; it never falls.
-func (r *Receiver) Returned(total uint64) { r.returned = total }
+func (r *Receiver) Returned(total uint64) {
+	if invariant.Enabled {
+		invariant.Check(total >= r.returned && total <= r.received, "credit: %d buffers given back of %v", total, r)
+	}
+	r.returned = total
+}
 
 // Held is the number of buffers that the channel has: parked, queued for the
 // consumer or in its hands.
@@ -59,27 +73,26 @@ func (r *Receiver) WantsFloating() int {
 // Park notes n buffers parked for the channel.
 func (r *Receiver) Park(n int) { r.parked += n }
 
-// Unpark notes that n parked buffers were taken back, which is possible only for
-// those not announced yet. It returns how many could be.
-func (r *Receiver) Unpark(n int) int {
-	free := r.parked - int(r.announced-r.received)
-	n = max(0, min(n, free))
-	r.parked -= n
-	return n
-}
-
-// Announce returns the limit to send, if one is due. While the window is small,
-// every change is worth sending, for the sender soon runs dry; a large one is
-// announced when half of it is new. What is not due now becomes due by itself,
-// since the sender's credit only falls until it is told more.
+// Announce returns the limit to send, if one is due. Ask after every Park.
 func (r *Receiver) Announce() (limit uint64, due bool) {
 	limit = r.received + uint64(r.parked)
-	fresh := limit - r.announced
-	if limit <= r.announced || (r.parked > smallWindow && fresh < uint64(r.parked)/2) {
+	if limit == r.announced || r.mayWait(int(limit-r.announced)) {
 		return r.announced, false
 	}
 	r.announced = limit
 	return limit, true
+}
+
+// mayWait reports whether fresh buffers, parked and not announced, can wait. While
+// the window is small they cannot, for the sender soon runs dry; of a large one,
+// less than half can, as long as it consists of the channel's own buffers. Then it
+// is certain that another Park follows: what is fresh is less than half of what
+// the channel owns, so when the sender has used up the rest, the channel wants
+// buffers again, even if half of its own were still with the consumer. Floating
+// ones give no such certainty: nobody may want another when the sender waits for
+// these.
+func (r *Receiver) mayWait(fresh int) bool {
+	return r.parked > smallWindow && fresh < r.parked/2 && r.Held() <= r.exclusive
 }
 
 // smallWindow, in buffers: below it announcements are not held back. Measured on

@@ -1,6 +1,10 @@
 package credit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/overtake-stream/overtake/internal/invariant"
+)
 
 // Sender is the sending end of a channel. The zero Sender has no credit.
 type Sender struct {
@@ -28,6 +32,9 @@ func (s *Sender) Limit(limit uint64) (grew bool, err error) {
 // Send spends one credit on a data buffer that has backlog more behind it, and
 // returns the buffer's sequence number. It must not be called without credit.
 func (s *Sender) Send(backlog int) (sequence uint64) {
+	if invariant.Enabled {
+		invariant.Check(s.sent < s.limit, "credit: data without credit: %v", s)
+	}
 	sequence = s.sent
 	s.sent++
 	s.told = uint32(backlog)
