@@ -57,26 +57,27 @@ func TestEachPackageHasOneComment(t *testing.T) {
 }
 
 func packageCommentFindings(files []*sourceFile) []string {
-	comments := map[string][]string{}
 	var findings []string
+	first := map[string]string{} // folder: file with the comment, "" while none has been seen
 	for _, f := range files {
-		pkg := f.folder + " (package " + f.ast.Name.Name + ")"
+		if first[f.folder] == "" {
+			first[f.folder] = ""
+		}
 		if f.ast.Doc == nil {
-			comments[pkg] = slices.Clip(comments[pkg]) // known, without one so far
 			continue
 		}
-		comments[pkg] = append(comments[pkg], f.path)
+		if other := first[f.folder]; other != "" {
+			findings = append(findings, fmt.Sprintf("%s: a second package comment: %s has one", f.path, other))
+		}
+		first[f.folder] = f.path
 		want := "Package " + f.ast.Name.Name + " "
-		if text := f.ast.Doc.Text(); f.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
+		if f.ast.Name.Name != "main" && !strings.HasPrefix(f.ast.Doc.Text(), want) {
 			findings = append(findings, fmt.Sprintf("%s: the package comment must begin with %q", f.path, want))
 		}
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(comments)) {
-		switch where := comments[pkg]; {
-		case len(where) == 0:
-			findings = append(findings, pkg+": no package comment: add a doc.go with invariants, ownership and goroutines")
-		case len(where) > 1:
-			findings = append(findings, fmt.Sprintf("%s: package comments in %q: keep one", pkg, where))
+	for _, folder := range slices.Sorted(maps.Keys(first)) {
+		if first[folder] == "" {
+			findings = append(findings, fmt.Sprintf("%s: no package comment: add a doc.go with invariants, ownership and goroutines", folder))
 		}
 	}
 	return findings
@@ -199,7 +200,7 @@ func findUnsafe(f *sourceFile) []string {
 }
 
 // findUndocumented finds exported names without a comment. In a group of
-// constants or variables, the group's comment or one at the line will do.
+// constants, variables or aliases, the group's comment or one at the line will do.
 func findUndocumented(f *sourceFile) []string {
 	if f.ast.Name.Name == "main" {
 		return nil
@@ -230,7 +231,8 @@ func undocumented(d *ast.GenDecl, spec ast.Spec) string {
 	single := d.Doc != nil && !d.Lparen.IsValid()
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
-		if s.Name.IsExported() && s.Doc == nil && s.Comment == nil && !single {
+		grouped := s.Assign.IsValid() && d.Doc != nil // aliases are presented together
+		if s.Name.IsExported() && s.Doc == nil && s.Comment == nil && !single && !grouped {
 			return s.Name.Name
 		}
 	case *ast.ValueSpec:
