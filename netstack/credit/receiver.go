@@ -46,7 +46,8 @@ func (r *Receiver) Data(sequence uint64, backlog int) error {
 func (r *Receiver) Backlog(n int) { r.backlog = n }
 
 // Returned takes the number of buffers that the consumer has given back since
-// the start of the channel; it never falls.
+// the start of the channel; it never falls. It may lag behind, so that not every
+// single one has to be told, but by less than half of the channel's own buffers.
 func (r *Receiver) Returned(total uint64) {
 	if invariant.Enabled {
 		invariant.Check(total >= r.returned && total <= r.received, "credit: %d buffers given back of %v", total, r)
