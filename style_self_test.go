@@ -45,6 +45,8 @@ func TestStyleRulesFind(t *testing.T) {
 		{"comments", "function", "a/x.go", "func F() {}", "F is exported"},
 		{"comments", "method", "a/x.go", "func (t *T[K]) F() {}", "T.F is exported"},
 		{"comments", "method of a type that is not", "a/x.go", "func (t *t) F() {}", ""},
+		{"comments", "method of an error", "a/x.go", "func (e *E) Unwrap() error {}", ""},
+		{"comments", "function Is", "a/x.go", "func Is() {}", "Is is exported"},
 		{"comments", "type", "a/x.go", "type (\n\tT int\n)", "T is exported"},
 		{"comments", "type in a group", "a/x.go", "// Types.\ntype (\n\tT int\n)", "T is exported"},
 		{"comments", "aliases", "a/x.go", "// Types.\ntype (\n\tT = int\n)", ""},

@@ -212,7 +212,7 @@ func findUndocumented(f *sourceFile) []string {
 	for _, decl := range f.ast.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d))) {
+			if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d)) && !errorMethods[d.Name.Name]) {
 				missing(d, funcName(d))
 			}
 		case *ast.GenDecl:
@@ -225,6 +225,9 @@ func findUndocumented(f *sourceFile) []string {
 	}
 	return findings
 }
+
+// errorMethods need no comment: package errors says what they do.
+var errorMethods = map[string]bool{"Error": true, "Unwrap": true, "Is": true, "As": true}
 
 // undocumented returns the first exported name of spec that has no comment.
 func undocumented(d *ast.GenDecl, spec ast.Spec) string {
