@@ -72,7 +72,7 @@ func (c *conn) begin(h *header) error {
 		return c.credit(h)
 	}
 	if h.channel != 0 {
-		return c.blame(h, fmt.Errorf("%w: %v frame for channel %d", ErrChannel, h.kind, h.channel))
+		return fmt.Errorf("%w: %v frame for channel %d", ErrChannel, h.kind, h.channel)
 	}
 	if h.kind == frameGoodbye {
 		c.left = true

@@ -153,17 +153,21 @@ func (s *Stack) admit(nc net.Conn) (bool, error) {
 	return s.meet.resolve(peer, nc, err), err
 }
 
-// judge compares a hello with this worker's own.
+// judge compares a hello with this worker's own. Any worker of a higher index may
+// dial, and no other.
 func (s *Stack) judge(h *hello) *HandshakeError {
 	want := s.local
-	if int64(h.index) < int64(len(s.conns)) && int64(h.index) > int64(s.opts.Index) {
-		want.index = h.index // any higher one may dial
+	want.index = h.index
+	if e := h.differs(&want); e != nil {
+		return e
 	}
-	e := h.differs(&want)
-	if e != nil && e.Reason == ErrWorker && h.workers == want.workers {
-		e.Want = fmt.Sprintf("index %d to %d", s.opts.Index+1, len(s.conns)-1)
+	if int64(h.index) > int64(s.opts.Index) && int64(h.index) < int64(len(s.conns)) {
+		return nil
 	}
-	return e
+	return &HandshakeError{
+		Peer: -1, Reason: ErrWorker, epoch: s.opts.Epoch, Got: fmt.Sprint("index ", h.index),
+		Want: fmt.Sprintf("index %d to %d", s.opts.Index+1, len(s.conns)-1),
+	}
 }
 
 // refuse tells the peer why, if it still listens; it never waits for it.

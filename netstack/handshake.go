@@ -137,9 +137,9 @@ func (h *hello) differs(want *hello) *HandshakeError {
 	case h.index != want.index:
 		return set(ErrWorker, fmt.Sprint("index ", h.index), fmt.Sprint("index ", want.index))
 	case h.graph != want.graph:
-		return set(ErrGraph, hex(h.graph), hex(want.graph))
+		return set(ErrGraph, fingerprint(h.graph), fingerprint(want.graph))
 	case h.layout != want.layout:
-		return set(ErrLayout, hex(h.layout), hex(want.layout))
+		return set(ErrLayout, fingerprint(h.layout), fingerprint(want.layout))
 	case h.segment != want.segment:
 		return set(ErrSegmentSize, h.segment, want.segment)
 	case h.event != want.event:
@@ -148,7 +148,7 @@ func (h *hello) differs(want *hello) *HandshakeError {
 	return nil
 }
 
-func hex(v uint64) string { return fmt.Sprintf("%016x", v) }
+func fingerprint(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 // encodeRefusal tells the peer why, in one message.
 func encodeRefusal(e *HandshakeError) []byte {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var defaultTuning = tuning{set: true, yield: true, spins: 2}
+var defaultTuning = tuning{set: true, yield: true, spins: 20}
 
 // loop is the epoll driver: one goroutine that owns the sockets, edge-triggered.
 //
