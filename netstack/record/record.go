@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 const (
@@ -60,38 +61,35 @@ func Size(payload int, hasTime bool) int {
 
 // Seal writes the header and padding of a record whose payload of n bytes is in
 // place already at dst[Offset(hasTime):]. dst must have room for Size bytes; it
-// returns that size. It lends dst.
+// returns that size. It may clear up to 8 bytes of dst behind the record. It lends
+// dst.
 func Seal(dst []byte, kind Kind, hash uint32, hasTime bool, time int64, n int) int {
-	word := uint32(n) | uint32(kind)<<kindShift
-	size := Size(n, hasTime)
-	// The padding goes first: it may only overwrite what the payload does not.
-	binary.LittleEndian.PutUint64(dst[size-align:], tail(dst[size-align:size], size-align, Offset(hasTime)+n))
+	word, end := uint32(n)|uint32(kind)<<kindShift, HeaderSize+n
 	if hasTime {
 		word |= timeBit
+		end += TimeSize
 		binary.LittleEndian.PutUint64(dst[HeaderSize:], uint64(time))
 	}
 	binary.LittleEndian.PutUint64(dst, uint64(hash)<<32|uint64(word))
+	size := (end + align - 1) &^ (align - 1)
+	pad(dst, end, size)
 	return size
 }
 
-// tail is the record's last 8 bytes with everything from byte end on cleared, so
-// that no bytes of an earlier record leak into what is sent or stored.
-func tail(last []byte, start, end int) uint64 {
-	keep := uint(end-start) * 8
-	word := binary.LittleEndian.Uint64(last)
-	if keep >= 64 {
-		return word
+// pad clears dst[end:size], so that no bytes of an earlier record leak into what is
+// sent or stored. One store without a branch on the size does it nearly always.
+func pad(dst []byte, end, size int) {
+	if end+align <= len(dst) {
+		binary.LittleEndian.PutUint64(dst[end:], 0)
+		return
 	}
-	return word & (1<<keep - 1)
+	clear(dst[end:size])
 }
 
 // Append appends a whole record to dst.
 func Append(dst []byte, r Record) []byte {
-	start := len(dst)
-	n := Size(len(r.Payload), r.HasTime)
-	for len(dst) < start+n {
-		dst = append(dst, 0)
-	}
+	start, n := len(dst), Size(len(r.Payload), r.HasTime)
+	dst = slices.Grow(dst, n)[:start+n]
 	b := dst[start:]
 	copy(b[Offset(r.HasTime):], r.Payload)
 	Seal(b, r.Kind, r.Hash, r.HasTime, r.Time, len(r.Payload))
@@ -101,51 +99,53 @@ func Append(dst []byte, r Record) []byte {
 // Iterator walks over the records of one buffer. It lends the buffer; copy the
 // Iterator to remember a position.
 type Iterator struct {
-	b []byte
+	b  []byte
+	at int
 }
 
 // Over returns an iterator over b, which holds whole records.
 func Over(b []byte) Iterator { return Iterator{b: b} }
 
 // Rest is the number of bytes not yet read.
-func (it *Iterator) Rest() int { return len(it.b) }
+func (it *Iterator) Rest() int { return len(it.b) - it.at }
 
 // Next reads one record into r. It returns false at the end, or with an error for
 // bytes that cannot be a record.
 func (it *Iterator) Next(r *Record) (bool, error) {
-	b := it.b
-	if len(b) < HeaderSize {
+	b, at := it.b, it.at
+	start := at + HeaderSize
+	if uint(start) > uint(len(b)) {
 		return false, it.end()
 	}
-	head := binary.LittleEndian.Uint64(b)
+	head := binary.LittleEndian.Uint64(b[at:start])
 	word := uint32(head)
-	n, off := int(word&MaxPayload), HeaderSize
-	r.HasTime, r.Time = false, 0
+	time := int64(0)
 	if word&timeBit != 0 {
-		if len(b) < HeaderSize+TimeSize {
-			return false, it.corrupt(n)
+		start += TimeSize
+		if uint(start) > uint(len(b)) {
+			return false, it.corrupt()
 		}
-		off += TimeSize
-		r.HasTime, r.Time = true, int64(binary.LittleEndian.Uint64(b[HeaderSize:]))
+		time = int64(binary.LittleEndian.Uint64(b[start-TimeSize : start]))
 	}
-	size := (off + n + align - 1) &^ (align - 1)
-	r.Kind = Kind(word >> kindShift)
-	if size > len(b) || r.Kind >= kinds {
-		return false, it.corrupt(n)
+	end := start + int(word&MaxPayload)
+	next := (end + align - 1) &^ (align - 1)
+	if uint(next) > uint(len(b)) || Kind(word>>kindShift) >= kinds {
+		return false, it.corrupt()
 	}
-	r.Hash = uint32(head >> 32)
-	r.Payload = b[off : off+n : off+n]
-	it.b = b[size:]
+	it.at = next
+	r.Kind, r.HasTime, r.Hash, r.Time = Kind(word>>kindShift), word&timeBit != 0, uint32(head>>32), time
+	r.Payload = b[start:end:end]
 	return true, nil
 }
 
 func (it *Iterator) end() error {
-	if len(it.b) == 0 {
+	if it.Rest() == 0 {
 		return nil
 	}
-	return it.corrupt(0)
+	return it.corrupt()
 }
 
-func (it *Iterator) corrupt(n int) error {
-	return fmt.Errorf("%w: a record of %d bytes with %d bytes left in the buffer", ErrCorrupt, n, len(it.b))
+func (it *Iterator) corrupt() error {
+	head := it.b[it.at:min(len(it.b), it.at+HeaderSize)]
+	return fmt.Errorf("%w: no record begins with % x at byte %d of %d", ErrCorrupt, head, it.at, len(it.b))
 }
