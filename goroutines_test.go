@@ -38,6 +38,7 @@ var goroutines = []struct {
 	{".", "worker.run", "func", "task"},
 	{".", "worker.run", "w.cancelTasks", "callback"},
 	{"connectors/memory", "channelReader.wait", "func", "poller"},
+	{"connectors/generate", "source.Open", "r.wake", "callback"},
 	{"netstack", "Stack.Close", "s.Abort", "callback"},
 	{"netstack", "Stack.accept", "func", "acceptor"},
 	{"netstack", "Stack.connect", "s.dial", "acceptor"},

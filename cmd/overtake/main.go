@@ -15,8 +15,6 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/lmittmann/tint"
-	"golang.org/x/term"
-
 	"github.com/overtake-stream/overtake"
 )
 
@@ -50,7 +48,8 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "overtake: %v\nRun \"overtake --help\" to see what there is.\n", err)
 		return 2
 	}
-	terminal := term.IsTerminal(int(os.Stderr.Fd()))
+	info, err := os.Stderr.Stat()
+	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
 	log := slog.New(tint.NewHandler(os.Stderr, &tint.Options{Level: c.LogLevel, TimeFormat: time.TimeOnly, NoColor: !terminal}))
 	if err := k.Run(&env{log: log, progress: !c.Quiet && !overtake.IsCopy()}); err != nil {
 		if !errors.Is(err, context.Canceled) {

@@ -96,7 +96,10 @@ func (t *Task) Stop() {
 // except those that receivers have yet to take.
 func (t *Task) Run() (err error) {
 	t.account.Start(t.clock.Now())
-	defer func() { t.account.Stop(t.clock.Now()) }()
+	defer func() {
+		t.stats.records.Store(t.records)
+		t.account.Stop(t.clock.Now())
+	}()
 	err = t.guard(t.run)
 	if err = errors.Join(err, t.guard(func() error { return t.close(err == nil) })); err == nil {
 		return nil
