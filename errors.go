@@ -12,6 +12,10 @@ var (
 	ErrUID = errors.New("UID is missing or not unique")
 	// ErrPeer: another worker has failed or is gone.
 	ErrPeer = errors.New("another worker failed")
+	// ErrPanic: user code panicked; the message has its value and stack.
+	ErrPanic = operators.ErrPanic
+	// ErrPartitioner: a custom partitioner chose a receiver that does not exist.
+	ErrPartitioner = operators.ErrPartitioner
 )
 
 // OperatorError says which operator's subtask failed, and why.

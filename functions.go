@@ -25,7 +25,7 @@ func From[T any](job *Job, source Source[T], opts ...OpOption) Stream[T] {
 func To[T any](s Stream[T], sink Sink[T], opts ...OpOption) {
 	n := s.job.add("sink", collect(opts))
 	if _, n.single = sink.(operators.SingleSink); n.single {
-		n.parallelism = 1
+		set(&n.parallelism, 1)
 	}
 	n.operator = func(any) (operators.Operator, any, error) {
 		t := operators.To(sink)

@@ -32,8 +32,8 @@ type worker struct {
 }
 
 // newWorker builds everything; nothing runs before run. On error nothing is left.
-func newWorker(ctx context.Context, p *plan, place place) (w *worker, err error) {
-	w = &worker{plan: p, index: place.index, finished: make(chan struct{})}
+func newWorker(ctx context.Context, p *plan, place place) (_ *worker, err error) {
+	w := &worker{plan: p, index: place.index, finished: make(chan struct{})}
 	w.mu.done = map[int]bool{}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	net := p.job.opts.Network
@@ -51,10 +51,13 @@ func newWorker(ctx context.Context, p *plan, place place) (w *worker, err error)
 			return nil, err
 		}
 	}
-	if err = w.build(); err != nil {
+	if err = w.build(); err == nil {
+		err = w.wire()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("overtake: job %q: %w", p.job.name, err)
 	}
-	return w, w.wire()
+	return w, nil
 }
 
 func (w *worker) build() error {

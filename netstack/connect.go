@@ -119,8 +119,12 @@ func (s *Stack) welcome(raw net.Conn) {
 	through := false
 	defer func() { s.meet.leave(raw, through) }()
 	nc, err := s.secure(raw, func() *tls.Conn { return tls.Server(raw, s.serverTLS()) })
-	if err == nil {
+	var plain tls.RecordHeaderError
+	switch {
+	case err == nil:
 		through, err = s.admit(nc)
+	case errors.As(err, &plain) && [4]byte(plain.RecordHeader[:4]) == magic:
+		s.refuse(raw, &HandshakeError{Peer: -1, Reason: ErrForeign, epoch: s.opts.Epoch, Got: "plain text", Want: "TLS 1.3"})
 	}
 	if err != nil {
 		s.opts.Log.Warn("netstack: refused a connection", "from", raw.RemoteAddr().String(), "error", err)

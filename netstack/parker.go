@@ -49,16 +49,22 @@ func (p *Parker) Park(timeout <-chan time.Time) bool {
 		p.state.Store(parkerRunning)
 		return true
 	}
-	select {
-	case <-p.token:
+	if timeout == nil || !p.expires(timeout) {
+		<-p.token
 		p.state.Store(parkerRunning)
 		return true
-	case <-timeout:
 	}
-	if p.state.CompareAndSwap(parkerParked, parkerRunning) {
+	return false
+}
+
+// expires waits until timeout, unless a Wake comes first: then its token is on the
+// way, or there already.
+func (p *Parker) expires(timeout <-chan time.Time) bool {
+	select {
+	case token := <-p.token:
+		p.token <- token
 		return false
+	case <-timeout:
+		return p.state.CompareAndSwap(parkerParked, parkerRunning)
 	}
-	<-p.token // a Wake came in between and its token is on the way
-	p.state.Store(parkerRunning)
-	return true
 }

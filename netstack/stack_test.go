@@ -20,6 +20,7 @@ func eachVariant(t *testing.T, f func(t *testing.T, co clusterOptions)) {
 	for name, co := range variants {
 		t.Run(name, func(t *testing.T) { f(t, co) })
 	}
+	t.Run("tls", func(t *testing.T) { f(t, tlsVariant(t)) })
 }
 
 func TestRecordsCrossInOrderBothWays(t *testing.T) {
