@@ -116,13 +116,12 @@ func (s *Stack) welcome(raw net.Conn) {
 		_ = raw.Close()
 		return
 	}
-	through := false
-	defer func() { s.meet.leave(raw, through) }()
+	defer s.meet.leave(raw)
 	nc, err := s.secure(raw, func() *tls.Conn { return tls.Server(raw, s.serverTLS()) })
 	var plain tls.RecordHeaderError
 	switch {
 	case err == nil:
-		through, err = s.admit(nc)
+		err = s.admit(nc, raw)
 	case errors.As(err, &plain) && [4]byte(plain.RecordHeader[:4]) == magic:
 		s.refuse(raw, &HandshakeError{Peer: -1, Reason: ErrForeign, epoch: s.opts.Epoch, Got: "plain text", Want: "TLS 1.3"})
 	}
@@ -132,29 +131,28 @@ func (s *Stack) welcome(raw net.Conn) {
 }
 
 // admit reads the peer's hello and answers it.
-func (s *Stack) admit(nc net.Conn) (bool, error) {
+func (s *Stack) admit(nc, raw net.Conn) error {
 	h, err := readHello(nc, -1)
-	if err != nil {
-		var e *HandshakeError
-		if errors.As(err, &e) && e.Reason == ErrVersion {
-			e.epoch = s.opts.Epoch
-			s.refuse(nc, e)
-		}
-		return false, err
+	var e *HandshakeError
+	switch {
+	case errors.As(err, &e) && e.Reason == ErrVersion:
+		e.epoch = s.opts.Epoch
+	case err != nil:
+		return err
+	default:
+		e = s.judge(&h)
 	}
-	if e := s.judge(&h); e != nil {
-		s.refuse(nc, e)
-		return false, e
+	if e == nil && !s.meet.claim(int(h.index)) {
+		e = &HandshakeError{Peer: int(h.index), Reason: ErrDuplicate, epoch: s.opts.Epoch}
 	}
-	peer := int(h.index)
-	if !s.meet.claim(peer) {
-		e := &HandshakeError{Peer: peer, Reason: ErrDuplicate, epoch: s.opts.Epoch}
+	if e != nil {
 		s.refuse(nc, e)
-		return false, e
+		return e
 	}
 	_, err = nc.Write(s.local.encode())
 	err = errors.Join(err, nc.SetDeadline(time.Time{}))
-	return s.meet.resolve(peer, nc, err), err
+	s.meet.resolve(int(h.index), nc, raw, err)
+	return err
 }
 
 // judge compares a hello with this worker's own. Any worker of a higher index may
@@ -223,21 +221,20 @@ func (s *Stack) dialOnce(peer int) error {
 		_ = raw.Close()
 		return ErrClosed
 	}
-	through := false
-	defer func() { s.meet.leave(raw, through) }()
+	defer s.meet.leave(raw)
 	nc, err := s.secure(raw, func() *tls.Conn { return tls.Client(raw, s.clientTLS(peer)) })
 	if err == nil {
 		err = s.greet(nc, peer)
 	}
 	if s.meet.claim(peer) {
-		through = s.meet.resolve(peer, nc, err)
+		s.meet.resolve(peer, nc, raw, err)
 	}
 	return err
 }
 
 func (s *Stack) noted(peer int, err error) error {
 	if s.meet.claim(peer) {
-		s.meet.resolve(peer, nil, err)
+		s.meet.resolve(peer, nil, nil, err)
 	}
 	return err
 }

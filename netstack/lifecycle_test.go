@@ -41,19 +41,10 @@ func TestControlMessagesArriveInOrder(t *testing.T) {
 			for i := range n {
 				payload := fmt.Appendf(nil, "%04d", i)
 				payload = append(payload, make([]byte, i*37%2000)...)
-				for {
-					err := c.stacks[1].Control(0, payload)
-					if err == nil {
-						break
-					}
-					if !errors.Is(err, netstack.ErrControlFull) {
-						t.Fatal(err)
-					}
-					time.Sleep(time.Millisecond)
-				}
+				c.control(1, 0, payload)
 				want = append(want, fmt.Sprint(1, " ", len(payload), " ", string(payload[:4])))
 			}
-			must(t, c.stacks[1].Control(0, append([]byte("last"), make([]byte, netstack.MaxControl-4)...)))
+			c.control(1, 0, append([]byte("last"), make([]byte, netstack.MaxControl-4)...))
 			want = append(want, fmt.Sprint(1, " ", netstack.MaxControl, " last"))
 			c.close() // flushes
 			close(got)
@@ -62,6 +53,18 @@ func TestControlMessagesArriveInOrder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// control sends a message, however long it takes to find room.
+func (c *cluster) control(from, to int, payload []byte) {
+	c.t.Helper()
+	waitUntil(c.t, "room for a control message", func() bool {
+		err := c.stacks[from].Control(to, payload)
+		if err != nil && !errors.Is(err, netstack.ErrControlFull) {
+			c.t.Fatal(err)
+		}
+		return err == nil
+	})
 }
 
 func receive[T any](ch chan T) func(func(T) bool) {

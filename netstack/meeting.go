@@ -49,12 +49,13 @@ func (m *meeting) enter(nc net.Conn) bool {
 	return true
 }
 
-// leave takes it out again, and closes it unless it came through.
-func (m *meeting) leave(nc net.Conn, through bool) {
+// leave closes it again, unless it came through.
+func (m *meeting) leave(nc net.Conn) {
 	m.mu.Lock()
+	_, pending := m.mu.pending[nc]
 	delete(m.mu.pending, nc)
 	m.mu.Unlock()
-	if !through {
+	if pending {
 		_ = nc.Close()
 	}
 }
@@ -68,20 +69,21 @@ func (m *meeting) claim(peer int) bool {
 	return free
 }
 
-// resolve ends a claim: with a connection, or free for another attempt.
-func (m *meeting) resolve(peer int, nc net.Conn, err error) bool {
+// resolve ends a claim: with nc, which speaks over the pending connection raw, or
+// with an error that leaves the place free for another attempt.
+func (m *meeting) resolve(peer int, nc, raw net.Conn, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.mu.last[peer] = err
 	if err != nil || m.mu.over {
 		m.mu.claimed[peer] = false
-		return false
+		return
 	}
+	delete(m.mu.pending, raw)
 	m.mu.socks[peer] = nc
 	if m.mu.missing--; m.mu.missing == 0 {
 		close(m.done)
 	}
-	return true
 }
 
 // fail ends the meeting because of err.
