@@ -30,4 +30,54 @@
 // even the overdraft, which waits through PartitionOptions.Wait. Everything else
 // reports "not now" and wakes the subtask's Waker later. A wake-up is never lost:
 // it is registered under the lock that guards the condition.
+//
+// # Between workers
+//
+// A Stack holds one connection per pair of workers. All channels share it, both
+// ways, and so do control messages. What is sent always has a buffer waiting for
+// it (see package credit), so the reader never stops reading, and a channel whose
+// consumer stands still does not hold up another.
+//
+// Everything on a connection is a frame: a header of 32 bytes, little-endian, and a
+// payload. A buffer has 32 bytes of headroom for it, so a data frame is contiguous
+// in memory, and a full one is exactly one segment:
+//
+//	 0      1       2         4            8           12            16
+//	+------+-------+---------+------------+-----------+-------------+
+//	| type | flags | epoch   | channel    | length    | backlog     |
+//	+------+-------+---------+------------+-----------+-------------+
+//	| sequence                            | payload   | header      |
+//	|                                     | CRC32C    | CRC32C      |
+//	+-------------------------------------+-----------+-------------+
+//	 16                                    24          28            32
+//
+//	type     channel  length             backlog         sequence
+//	data     >= 1     up to a buffer     buffers queued  number of the buffer, from 0
+//	event    >= 1     <= MaxEventPayload -               kind
+//	credit   >= 1     0                  -               limit: buffers that may be sent
+//	backlog  >= 1     0                  buffers queued  -
+//	control  0        <= MaxControl      -               -
+//	goodbye  0        0                  -               -
+//
+//	flags: 1 the buffer ends inside a record, 2 priority event, 4 payload CRC present
+//
+// epoch is the low half of the attempt's number: frames of another attempt are
+// refused. The header's checksum is tested before anything in it is believed, and
+// the length against its bound before memory is touched. Whatever is wrong closes
+// the connection and fails the attempt with a *PeerError; connections are not
+// mended, the attempt is started again.
+//
+// A connection begins with a handshake (hello or refusal, see HandshakeError): both
+// ends compare protocol version, job, attempt, worker list, graph, record layouts
+// and buffer size. Beyond loopback it is TLS 1.3, with certificates on both sides.
+// It ends with a goodbye each way behind all that was queued.
+//
+// # Goroutines
+//
+// Of a Stack: the acceptor; one per handshake, at most 64; one per peer while it is
+// dialed; and the driver. That is one epoll loop for all connections on Linux, and a
+// reader and a writer per connection plus one for posted work with TLS or elsewhere.
+// Both run the same protocol (conn, inbound, outbound, remoteIn, remoteOut, gateIn),
+// which does no I/O, one step at a time. Subtasks hand it work through a mailbox.
+// Close joins them all.
 package netstack
