@@ -146,6 +146,7 @@ func (s *Stack) admit(nc, raw net.Conn) error {
 		e = &HandshakeError{Peer: int(h.index), Reason: ErrDuplicate, epoch: s.opts.Epoch}
 	}
 	if e != nil {
+		s.meet.refused(e)
 		s.refuse(nc, e)
 		return e
 	}

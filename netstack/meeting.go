@@ -86,6 +86,15 @@ func (m *meeting) resolve(peer int, nc, raw net.Conn, err error) {
 	}
 }
 
+// refused remembers why a worker was refused, in case that it does not come again.
+func (m *meeting) refused(e *HandshakeError) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.Peer >= 0 && e.Peer < len(m.mu.last) && !m.mu.claimed[e.Peer] {
+		m.mu.last[e.Peer] = e
+	}
+}
+
 // fail ends the meeting because of err.
 func (m *meeting) fail(err error) {
 	m.mu.Lock()
