@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Document is the result of a suite. Its JSON is the output format of the command
+// line.
+type Document struct {
+	Suite       string      `json:"suite"`
+	Environment Environment `json:"environment"`
+	Cases       []Result    `json:"cases"`
+}
+
+// Result is what a case measured.
+type Result struct {
+	Name       string           `json:"name"`
+	Parameters map[string]any   `json:"parameters"`
+	Metric     string           `json:"metric"`
+	Unit       string           `json:"unit"`
+	Better     string           `json:"better"`
+	Ours       Summary          `json:"ours"`
+	Baselines  []BaselineResult `json:"baselines"`
+	Skipped    []Skipped        `json:"skipped,omitempty"`
+	Goal       *GoalResult      `json:"goal,omitempty"`
+}
+
+// Summary is a figure over all runs.
+type Summary struct {
+	Median float64   `json:"median"`
+	Min    float64   `json:"min"`
+	Max    float64   `json:"max"`
+	Runs   []float64 `json:"runs"`
+}
+
+// BaselineResult is a baseline's figure, and ours divided by it, pair by pair.
+type BaselineResult struct {
+	Name string `json:"name"`
+	Summary
+	Ratio Summary `json:"ratio"`
+}
+
+// Skipped is a baseline that could not run.
+type Skipped struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// GoalResult says whether a goal was met by the median ratio.
+type GoalResult struct {
+	Baseline string  `json:"baseline"`
+	Ratio    float64 `json:"ratio"`
+	Met      bool    `json:"met"`
+}
+
+// summarise sorts nothing but its copy: runs stay in the order they were taken.
+func summarise(runs []float64) Summary {
+	sorted := slices.Sorted(slices.Values(runs))
+	n := len(sorted)
+	if n == 0 {
+		return Summary{Runs: []float64{}}
+	}
+	return Summary{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1], Runs: runs}
+}
+
+// Save writes the document to a file.
+func (d *Document) Save(path string) error {
+	b, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// Load reads a document.
+func Load(path string) (*Document, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	d := &Document{}
+	if err := json.Unmarshal(b, d); err != nil {
+		return nil, fmt.Errorf("bench: %s is not a result of overtake bench: %w", path, err)
+	}
+	if d.Suite == "" || len(d.Cases) == 0 {
+		return nil, fmt.Errorf("bench: %s is not a result of overtake bench: it has no cases", path)
+	}
+	return d, nil
+}

@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// Config says how to run a suite. Zero fields mean the defaults.
+type Config struct {
+	Pairs    int               // measured pairs of each case; default 5, with Quick 3
+	Quick    bool              // shorter measurements
+	Filter   string            // only cases whose name contains it
+	Progress func(line string) // gets a line for each step
+}
+
+func (c Config) withDefaults() Config {
+	if c.Pairs == 0 {
+		c.Pairs = 5
+		if c.Quick {
+			c.Pairs = 3
+		}
+	}
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	return c
+}
+
+// Run runs the cases of a suite. An error of any measurement ends it.
+func Run(ctx context.Context, cfg Config, suite string, cases []Case) (*Document, error) {
+	cfg = cfg.withDefaults()
+	d := &Document{Suite: suite, Environment: readEnvironment(), Cases: []Result{}}
+	for _, c := range cases {
+		if !strings.Contains(c.Name, cfg.Filter) {
+			continue
+		}
+		r, err := c.run(ctx, cfg)
+		if err != nil {
+			return d, fmt.Errorf("bench: %s/%s: %w", suite, c.Name, err)
+		}
+		d.Cases = append(d.Cases, r)
+		cfg.Progress(r.line())
+	}
+	if len(d.Cases) == 0 {
+		return d, fmt.Errorf("bench: no case of %s has %q in its name", suite, cfg.Filter)
+	}
+	return d, nil
+}
+
+func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
+	r := Result{Name: c.Name, Parameters: maps.Clone(c.Parameters), Metric: c.Metric, Unit: c.Unit, Better: c.Better, Baselines: []BaselineResult{}}
+	if r.Parameters == nil {
+		r.Parameters = map[string]any{}
+	}
+	r.Parameters["pairs"], r.Parameters["quick"] = cfg.Pairs, cfg.Quick
+	sides := []Measure{c.Ours}
+	for _, b := range c.Baselines {
+		if b.Skip != "" {
+			r.Skipped = append(r.Skipped, Skipped{Name: b.Name, Why: b.Skip})
+			continue
+		}
+		sides = append(sides, b.Run)
+		r.Baselines = append(r.Baselines, BaselineResult{Name: b.Name})
+	}
+	runs := make([][]float64, len(sides))
+	for pair := -1; pair < cfg.Pairs; pair++ { // -1 warms up
+		for i, side := range sides {
+			v, err := side(ctx, Size{Quick: cfg.Quick})
+			if err != nil {
+				return r, err
+			}
+			if pair >= 0 {
+				runs[i] = append(runs[i], v)
+			}
+		}
+	}
+	r.Ours = summarise(runs[0])
+	for i := range r.Baselines {
+		b := &r.Baselines[i]
+		b.Summary = summarise(runs[i+1])
+		b.Ratio = summarise(ratios(runs[0], runs[i+1]))
+	}
+	r.judge(c.Goal)
+	return r, nil
+}
+
+func ratios(ours, theirs []float64) (list []float64) {
+	for i := range ours {
+		if theirs[i] == ours[i] {
+			list = append(list, 1) // 0 of 0, too
+			continue
+		}
+		list = append(list, ours[i]/theirs[i])
+	}
+	return list
+}
+
+func (r *Result) judge(g *Goal) {
+	if g == nil {
+		return
+	}
+	for _, b := range r.Baselines {
+		if b.Name == g.Baseline {
+			met := b.Ratio.Median >= g.Ratio
+			if r.Better == Lower {
+				met = b.Ratio.Median <= g.Ratio
+			}
+			r.Goal = &GoalResult{Baseline: g.Baseline, Ratio: g.Ratio, Met: met}
+		}
+	}
+}
