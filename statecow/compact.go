@@ -1,0 +1,205 @@
+package statecow
+
+// cleaner is the compaction of the log: it takes the segment with the least live
+// share among some, moves what lives to the open segments, a few entries at a
+// time, and frees it. What every base has goes to cold segments, which increments
+// skip, so compaction does not make them larger.
+type cleaner struct {
+	victim  *segment
+	cursor  uint32 // slot where the search goes on
+	waitFor int64  // units filled before the next search: the last found nothing
+	moved   int64  // units so far
+	written address
+	scratch []byte
+}
+
+const (
+	searchAtOnce = 64  // segments looked at for a victim
+	scanPerUnit  = 4   // units cleaned for each that is appended
+	scanAtLeast  = 16  // units cleaned by an operation that appends
+	worthwhile   = 250 // live share, in 256ths, below which a segment is cleaned
+	slackUnits   = 4   // segments of garbage that are always tolerated
+)
+
+// work does a share of the pending work after an operation.
+func (m *Map) work() {
+	if m.log.owed > 0 && (m.clean.victim != nil || m.dirty()) {
+		m.compact(scanPerUnit*m.log.owed + scanAtLeast)
+	}
+	m.log.owed = 0
+	if m.expiry != nil {
+		m.expireSome(1)
+	}
+}
+
+// dirty reports whether there is more garbage in the log than allowed.
+func (m *Map) dirty() bool {
+	wanted := (m.live + m.neededTombstones()) * (64 + m.garbage)
+	return (m.filled-slackUnits*int64(m.segUnits))*64 > wanted && m.filled >= m.clean.waitFor
+}
+
+// compact cleans about n units.
+func (m *Map) compact(n uint32) {
+	c := &m.clean
+	if c.victim == nil {
+		if c.victim = m.findVictim(); c.victim == nil {
+			c.waitFor = m.filled + int64(m.segUnits)
+			return
+		}
+	}
+	s := c.victim
+	needed := s.live > 0 || m.tombstonesNeeded(s)
+	for stop := s.scanned + n; needed && s.scanned < s.end && s.scanned < stop; {
+		size := m.layout.size(m.pointer(s.slot<<m.shift | s.scanned))
+		if !m.moveEntry(s, s.scanned, size) {
+			return // no room: the next step tries again
+		}
+		s.scanned += size
+	}
+	if !needed || s.scanned >= s.end {
+		c.victim = nil
+		m.retireSegment(s)
+	}
+}
+
+// tombstonesNeeded reports whether s may hold tombstones that increments need.
+func (m *Map) tombstonesNeeded(s *segment) bool {
+	return s.tombs > 0 && !m.bases.empty() && s.position(s.end) > m.bases.oldest()
+}
+
+// findVictim looks at some segments for the one with the least live share.
+func (m *Map) findVictim() *segment {
+	var best *segment
+	bestShare := int64(worthwhile)
+	looked := 0
+	for range m.unused {
+		if m.clean.cursor++; m.clean.cursor >= m.unused {
+			m.clean.cursor = 1
+		}
+		s := m.slots[m.clean.cursor].Load()
+		if s == nil || s == m.hot.seg || s == m.cold.seg || s.birth < m.newest || s.retired.Load() != 0 {
+			continue
+		}
+		keep := int64(s.live)
+		if m.tombstonesNeeded(s) {
+			keep += int64(s.tombs)
+		}
+		if share := keep * 256 / m.filledOf(s); share < bestShare {
+			best, bestShare = s, share
+		}
+		if looked++; looked >= searchAtOnce && best != nil {
+			break
+		}
+	}
+	return best
+}
+
+// filledOf is what a closed segment counts in filled.
+func (l *log) filledOf(s *segment) int64 {
+	if s.count > 1 {
+		return int64(s.end)
+	}
+	return int64(l.segUnits)
+}
+
+// moveEntry moves one entry out of a segment if it is still needed, and reports
+// false if there is no room for it.
+func (m *Map) moveEntry(s *segment, off, units uint32) bool {
+	switch s.marks.Load().get(off) {
+	case dead:
+		return true
+	case tombstone:
+		return m.moveTombstone(s, off, units)
+	}
+	a := s.slot<<m.shift | off
+	e := m.layout.at(m.pointer(a))
+	if m.expired(e.key, e.value) {
+		return m.expire(e.hash, a, e.key)
+	}
+	h := &m.hot
+	if s.position(off) < m.bases.oldest() && !m.mutable(a) {
+		h = &m.cold
+	}
+	if m.room(h, units, false) != nil {
+		return false
+	}
+	to := m.log.append(h, units)
+	copy(m.bytesAt(to, units), m.bytesAt(a, units))
+	if t, at := m.segmentOf(to); m.mutable(a) && s.marks.Load().get(off) == fresh {
+		m.mark(t, at, fresh)
+	}
+	m.clean.written = to
+	m.noteDeadline(e.key, e.value)
+	m.kill(a, units)
+	*m.index.at(m.index.findAddress(e.hash, a)) = uint64(e.hash)<<32 | uint64(to)
+	m.clean.moved += int64(units)
+	return true
+}
+
+// moveTombstone keeps a deletion that an increment needs. One whose key was stored
+// again is not: the stored entry says more. But then that entry is no longer fresh,
+// for its deletion has to leave a tombstone again.
+func (m *Map) moveTombstone(s *segment, off, units uint32) bool {
+	if m.bases.empty() || s.position(off) < m.bases.oldest() {
+		return true
+	}
+	e := m.layout.at(m.pointer(s.slot<<m.shift | off))
+	if _, a := m.find(e.hash, e.key); a != 0 {
+		if t, at := m.segmentOf(a); t.marks.Load().get(at) == fresh {
+			m.mark(t, at, live)
+		}
+	} else {
+		if m.room(&m.hot, units, false) != nil {
+			return false
+		}
+		m.appendTombstone(e.hash, e.key)
+	}
+	m.tombs -= int64(units)
+	m.mark(s, off, dead)
+	return true
+}
+
+// retireSegment takes a segment out of use, and frees it unless a snapshot sees it.
+func (m *Map) retireSegment(s *segment) {
+	m.filled -= m.filledOf(s)
+	s.retired.Store(m.epoch + 1)
+	if m.held(s) {
+		m.retire = append(m.retire, s)
+		return
+	}
+	m.free(s)
+}
+
+// compactNow cleans until need bytes are free or nothing is left to clean. It is
+// for a map that is out of memory, the only case in which an operation waits.
+func (m *Map) compactNow(need int64) {
+	limit := m.opts.Budget - reserve*m.segCost() - need
+	for m.inUse() > limit {
+		m.compact(m.segUnits)
+		if m.clean.victim == nil && m.clean.waitFor > m.filled {
+			return
+		}
+	}
+}
+
+// Maintain implements Store. A unit of work is about a hundred bytes of log, or
+// some entries of the index.
+func (m *Map) Maintain(n int) (more bool, err error) {
+	m.reclaim()
+	for range n {
+		more = false
+		if m.clean.victim != nil || m.dirty() {
+			m.compact(scanAtLeast)
+			more = m.clean.victim != nil || m.dirty()
+		}
+		more = m.index.step() || more
+		if m.expiry != nil {
+			more = m.expireSome(1) || more
+		}
+		if !more {
+			m.trim(0)
+			return false, nil
+		}
+	}
+	return more, nil
+}

@@ -1,0 +1,105 @@
+package statecow
+
+import (
+	"io"
+	"unsafe"
+)
+
+// Restore implements Store. Entries of other maps' key groups are skipped. After
+// the last of a chain, a snapshot taken at once, confirmed and released makes the
+// restored state the base of the next increment.
+func (m *Map) Restore(r io.Reader) error {
+	b := &blockReader{r: r}
+	if err := b.begin(); err != nil {
+		return err
+	}
+	if have := b.header.layout(); have.String() != m.layout.String() {
+		return &LayoutError{Have: have.String(), Want: m.layout.String()}
+	}
+	share := float64(m.hi-m.lo) / (1 << 32)
+	m.index.reserve(int(float64(b.header.entries)*share), m.spareBytes())
+	for {
+		h, payload, err := b.next()
+		if err != nil {
+			return err
+		}
+		switch h.kind {
+		case putBlock:
+			err = m.restorePuts(b, h, payload)
+		case deleteBlock:
+			err = m.restoreDeletes(b, h, payload)
+		case endBlock:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (m *Map) restorePuts(b *blockReader, h blockHeader, payload []byte) error {
+	n := uint32(0)
+	for ; len(payload) > 0; n++ {
+		e, size := m.layout.decode(payload)
+		if size == 0 {
+			return b.corrupt("record %d of a block does not fit it", n)
+		}
+		payload = payload[size:]
+		if !m.index.owns(e.hash) {
+			continue
+		}
+		if err := m.Put(e.hash, e.key, e.value); err != nil {
+			return err
+		}
+	}
+	if n != h.records {
+		return b.corrupt("a block of %d records holds %d", h.records, n)
+	}
+	b.entries += int64(n)
+	return nil
+}
+
+func (m *Map) restoreDeletes(b *blockReader, h blockHeader, payload []byte) error {
+	var l layout
+	n := uint32(0)
+	for ; len(payload) > 0; n++ {
+		e, size := l.decode(payload)
+		if size == 0 {
+			return b.corrupt("record %d of a block does not fit it", n)
+		}
+		payload = payload[size:]
+		if _, err := m.Delete(e.hash, e.key); err != nil {
+			return err
+		}
+	}
+	if n != h.records {
+		return b.corrupt("a block of %d records holds %d", h.records, n)
+	}
+	b.deletes += int64(n)
+	return nil
+}
+
+// decode reads the entry at the start of b, whose lengths it checks, and returns
+// its size; 0 if it does not fit. b is aligned to 8 bytes.
+func (l *layout) decode(b []byte) (view, int) {
+	if l.fixed {
+		if len(b) < l.stride {
+			return view{}, 0
+		}
+		return l.at(unsafe.Pointer(&b[0])), l.stride
+	}
+	if len(b) < 2*unit {
+		return view{}, 0
+	}
+	head, klen, vlen := lengths(unsafe.Pointer(&b[0]))
+	size := max(2*unit, roundUp(head+klen+vlen, unit))
+	if klen > maxKey || vlen > maxValue || size > len(b) {
+		return view{}, 0
+	}
+	return l.at(unsafe.Pointer(&b[0])), size
+}
+
+// putBytes writes an entry without a value to b.
+func (l *layout) putBytes(b []byte, hash uint32, key []byte) {
+	l.put(unsafe.Pointer(&b[0]), hash, key, 0)
+}

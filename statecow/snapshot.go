@@ -1,0 +1,133 @@
+package statecow
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// snapshot is a Snapshot of a Map: a position in the log. Entries before it never
+// change, their marks are versioned, and their segments stay until it is released.
+type snapshot struct {
+	// constant
+	log     *log
+	id      uint64 // 1 + snapshots taken before
+	mark    Mark
+	keys    int
+	hot     head // the open segments and how far they were filled
+	cold    head
+	bases   [maxBases]Mark
+	nBases  int
+	groups  Groups
+	maximum int // of groups
+
+	// atomic
+	released atomic.Bool
+}
+
+// Snapshot implements Store. It takes constant time and never fails.
+func (m *Map) Snapshot() (Snapshot, error) {
+	m.reclaim()
+	m.epoch++
+	s := &snapshot{
+		log: &m.log, id: m.epoch, mark: m.tail(), keys: m.index.count, hot: m.hot, cold: m.cold,
+		groups: m.opts.Groups, maximum: m.opts.MaxGroups,
+	}
+	for i, b := range m.bases.list[:m.bases.n] {
+		s.bases[i] = b.mark
+	}
+	s.nBases = m.bases.n
+	m.bases.add(s.mark, m.tombs)
+	m.open = append(m.open, s)
+	m.newest = s.id
+	m.frozen = s.mark
+	return s, nil
+}
+
+// Mark implements Snapshot.
+func (s *snapshot) Mark() Mark { return s.mark }
+
+// Len implements Snapshot.
+func (s *snapshot) Len() int { return s.keys }
+
+// Release implements Snapshot.
+func (s *snapshot) Release() { s.released.Store(true) }
+
+// Entries implements Snapshot.
+func (s *snapshot) Entries(since Mark, f func(Entry) error) error {
+	return s.parts(since, func(p part) error {
+		for off := p.from; off < p.to; {
+			e := s.log.layout.at(s.log.pointer(p.address(s.log, off)))
+			if st := p.marks.get(off); p.wants(st) {
+				if err := f(Entry{Hash: e.hash, Deleted: st == tombstone, Key: e.key, Value: e.value}); err != nil {
+					return err
+				}
+			}
+			off += e.units
+		}
+		return nil
+	})
+}
+
+// part is what a snapshot sees of a segment.
+type part struct {
+	slot     uint32
+	from, to uint32 // units
+	marks    *marks
+	deletes  bool // tombstones are wanted
+}
+
+func (p *part) wants(st entryState) bool {
+	return st == live || st == fresh || st == tombstone && p.deletes
+}
+
+func (p *part) address(l *log, off uint32) address { return p.slot<<l.shift | off }
+
+// parts lends the parts of the log that hold the changes since a base, in order.
+func (s *snapshot) parts(since Mark, f func(part) error) error {
+	if s.released.Load() {
+		return ErrReleased
+	}
+	if since != 0 && !slices.Contains(s.bases[:s.nBases], since) && since != s.mark {
+		return ErrBase
+	}
+	for _, seg := range s.segments() {
+		p := part{slot: seg.slot, to: s.end(seg), marks: seg.marks.Load().seenBy(s.id), deletes: since != 0}
+		if since != 0 {
+			if seg.cold || seg.position(p.to) <= since {
+				continue
+			}
+			if Mark(seg.seq) == since>>offBits {
+				p.from = uint32(since & (1<<offBits - 1))
+			}
+		}
+		if p.from == p.to {
+			continue
+		}
+		if err := f(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segments are those that the snapshot sees, in the order of their creation.
+func (s *snapshot) segments() (segs []*segment) {
+	for i := range s.log.slots {
+		if seg := s.log.slots[i].Load(); seg != nil && seg.sees(s.id) {
+			segs = append(segs, seg)
+		}
+	}
+	slices.SortFunc(segs, func(a, b *segment) int { return int(int64(a.seq - b.seq)) })
+	return segs
+}
+
+// end is how far a segment was filled.
+func (s *snapshot) end(seg *segment) uint32 {
+	switch seg {
+	case s.hot.seg:
+		return s.hot.off
+	case s.cold.seg:
+		return s.cold.off
+	}
+	return seg.end
+}

@@ -1,0 +1,137 @@
+package statecow
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+)
+
+// Write implements Snapshot. Every block leaves in one call of w.Write, which gets
+// memory that is reused afterwards.
+func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
+	l := &s.log.layout
+	b := &blockWriter{w: w, layout: l, buf: make([]byte, blockHead, blockHead+blockTarget+4096)}
+	h := streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys}
+	if since != 0 {
+		h.entries = 0
+	}
+	b.write(h.append(nil))
+	err := s.parts(since, func(p part) error { return s.writePart(b, p) })
+	if err != nil {
+		return b.stats, err
+	}
+	return b.stats, b.close()
+}
+
+// writePart copies runs of wanted entries as they lie in the log.
+func (s *snapshot) writePart(b *blockWriter, p part) error {
+	l := s.log
+	run, records := p.from, uint32(0)
+	flush := func(end, next uint32) {
+		if records > 0 {
+			b.put(l.bytesAt(p.address(l, run), end-run), records)
+		}
+		run, records = next, 0
+	}
+	for off := p.from; off < p.to; {
+		units := l.layout.size(l.pointer(p.address(l, off)))
+		st := p.marks.get(off)
+		off += units
+		if st == live || st == fresh {
+			if records++; (off-run)*unit >= blockTarget/4 {
+				flush(off, off)
+			}
+			continue
+		}
+		flush(off-units, off)
+		if st == tombstone && p.deletes {
+			e := l.layout.at(l.pointer(p.address(l, off-units)))
+			b.delete(e.hash, e.key)
+		}
+	}
+	flush(p.to, p.to)
+	return b.err
+}
+
+// blockWriter gathers records of one kind and writes them as blocks.
+type blockWriter struct {
+	w       io.Writer
+	layout  *layout
+	buf     []byte // blockHead bytes, then the payload
+	kind    byte
+	number  uint32
+	records uint32
+	payload int64
+	stats   WriteStats
+	err     error
+}
+
+func (b *blockWriter) write(p []byte) {
+	if b.err != nil {
+		return
+	}
+	n, err := b.w.Write(p)
+	b.stats.Bytes += int64(n)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	b.err = err
+}
+
+// put adds entries as they lie in the log.
+func (b *blockWriter) put(entries []byte, records uint32) {
+	b.begin(putBlock, len(entries))
+	b.buf = append(b.buf, entries...)
+	b.records += records
+	b.stats.Entries += int64(records)
+}
+
+// delete adds a deletion: an entry of a variable layout without a value.
+func (b *blockWriter) delete(hash uint32, key []byte) {
+	var l layout
+	size := int(l.units(len(key), 0)) * unit
+	b.begin(deleteBlock, size)
+	at := len(b.buf)
+	b.buf = append(b.buf, make([]byte, size)...)
+	l.putBytes(b.buf[at:], hash, key)
+	b.records++
+	b.stats.Deletions++
+}
+
+// begin makes sure that a record of n bytes may be added to a block of its kind.
+func (b *blockWriter) begin(kind byte, n int) {
+	if b.kind != kind || len(b.buf)-blockHead+n > blockTarget {
+		b.end()
+		b.kind = kind
+	}
+}
+
+// end writes the block.
+func (b *blockWriter) end() {
+	if b.records == 0 {
+		return
+	}
+	b.payload += int64(len(b.buf) - blockHead)
+	b.emit()
+}
+
+func (b *blockWriter) emit() {
+	payload := b.buf[blockHead:]
+	h := blockHeader{b.kind, b.number, b.records, uint32(len(payload)), crc32.Checksum(payload, castagnoli)}
+	h.encode(b.buf)
+	b.write(b.buf)
+	b.number++
+	b.buf, b.records = b.buf[:blockHead], 0
+}
+
+// close writes the end block.
+func (b *blockWriter) close() error {
+	b.end()
+	b.kind = endBlock
+	le := binary.LittleEndian
+	b.buf = le.AppendUint64(b.buf, uint64(b.stats.Entries))
+	b.buf = le.AppendUint64(b.buf, uint64(b.stats.Deletions))
+	b.buf = le.AppendUint64(b.buf, uint64(b.payload))
+	b.emit()
+	return b.err
+}
