@@ -42,6 +42,7 @@ func newConn(s *Stack, peer int) *conn {
 // open parks the buffers of all channels and so announces the first credit.
 func (c *conn) open() {
 	c.out.slots = make([]byte, maxSlots*frameHeaderSize)
+	c.out.zeros = make([]byte, c.in.payloadSize()/maxPadding)
 	for _, r := range c.ins {
 		r.gate.feed(r)
 	}

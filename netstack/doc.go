@@ -59,7 +59,8 @@
 //	control  0        <= MaxControl      -               -
 //	goodbye  0        0                  -               -
 //
-//	flags: 1 the buffer ends inside a record, 2 priority event, 4 payload CRC present
+//	flags: 1 the buffer ends inside a record, 2 priority event, 4 payload CRC present,
+//	8 zeros follow the payload up to the size of a buffer
 //
 // epoch is the low half of the attempt's number: frames of another attempt are
 // refused. The header's checksum is tested before anything in it is believed, and

@@ -33,6 +33,7 @@ type exchangeRun struct {
 	Queue    int // buffers per subpartition; 0: default
 	Record   int // bytes; 0: whole buffers
 	Procs    int // GOMAXPROCS; 0: default
+	Pace     int // loops of computing goroutines between two yields; 0: never
 
 	Tune               bool
 	Lock, Yield, Block bool

@@ -163,8 +163,15 @@ func validStream(t *rapid.T, payload int) (stream []byte, want [feedChannels][]s
 			if rapid.Bool().Draw(t, "checksum") {
 				h.flags |= flagChecksum
 			}
+			padded := rapid.Bool().Draw(t, "padded")
+			if padded {
+				h.flags |= flagPadded
+			}
 			body := fill(n)
 			frame(h, body)
+			if padded {
+				stream = append(stream, make([]byte, payload-n)...)
+			}
 			sequence[ch]++
 			want[ch] = append(want[ch], fmt.Sprintf("data %v %x", part, body))
 		case "event":

@@ -7,7 +7,7 @@ import (
 const (
 	// maxPieces is how many segments one read may fill: 1 MiB of 32 KiB ones.
 	maxPieces = 32
-	// handOver, in payload bytes: a frame of at least this size that owns its
+	// handOver, in bytes: a frame of at least this size that owns its
 	// segment is handed over in it; copying a smaller one is cheaper than losing
 	// a segment that is in the cache.
 	handOver = 2 << 10
@@ -47,18 +47,22 @@ type frame struct {
 	channel *remoteIn
 	buf     bufferpool.Buffer // data
 	mem     []byte            // event, control
-	got     int               // payload bytes received
+	size    int               // bytes that follow the header
+	got     int               // of these, received
 }
 
-// target is all the memory for the payload.
+// target is the memory for all that follows the header.
 func (f *frame) target() []byte {
-	if f.head.kind == frameData {
-		return f.buf.Space()[:f.head.length]
+	switch {
+	case f.head.kind != frameData:
+		return f.mem
+	case f.head.flags&flagPadded != 0:
+		return f.buf.Space()
 	}
-	return f.mem
+	return f.buf.Space()[:f.head.length]
 }
 
-func (f *frame) payload() []byte { return f.target() }
+func (f *frame) payload() []byte { return f.target()[:f.head.length] }
 
 func (r *inbound) payloadSize() int { return r.conn.stack.opts.Arena.PayloadSize() }
 
@@ -105,7 +109,7 @@ func (r *inbound) gather(n int) {
 func (r *inbound) advance(n int) error {
 	r.adapt(n)
 	if r.cur.active {
-		m := min(n, int(r.cur.head.length)-r.cur.got)
+		m := min(n, r.cur.size-r.cur.got)
 		r.cur.got += m
 		n -= m
 		if err := r.complete(); err != nil {
@@ -196,7 +200,7 @@ func (r *inbound) begin(head []byte) error {
 	default:
 		return nil
 	}
-	f.active = true
+	f.active, f.size = true, len(f.target())
 	return r.complete()
 }
 
@@ -205,7 +209,7 @@ func (r *inbound) begin(head []byte) error {
 // else is in it that would have to be copied instead.
 func (r *inbound) takesPiece(avail int) bool {
 	f := &r.cur
-	return f.head.kind == frameData && int(f.head.length) >= avail && f.head.length >= handOver
+	return f.head.kind == frameData && f.size >= avail && f.size >= handOver
 }
 
 // take makes piece i the buffer of the frame in progress, and the buffer that was
@@ -220,7 +224,7 @@ func (r *inbound) take(i, avail int) error {
 
 // complete hands the frame in progress on if all of it is there.
 func (r *inbound) complete() error {
-	if r.cur.got < int(r.cur.head.length) {
+	if r.cur.got < r.cur.size {
 		return nil
 	}
 	f := r.cur

@@ -28,12 +28,6 @@ func (x *iovecs) set(bufs [][]byte) {
 	}
 }
 
-// forget drops the pointers.
-func (x *iovecs) forget() {
-	clear(x.v)
-	x.v = x.v[:0]
-}
-
 // call makes the system call on a non-blocking descriptor. Such a call does not
 // wait, so without "block" the scheduler is not told: else it may give this
 // goroutine's P away in the middle of a long copy, and the goroutine then queues

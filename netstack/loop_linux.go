@@ -305,9 +305,6 @@ func (l *loop) poll() {
 			l.handle(n, errno)
 			return
 		}
-		if l.stack.opts.tuning.yield {
-			runtime.Gosched()
-		}
 	}
 	if l.stopping && l.open == 0 {
 		return

@@ -7,7 +7,7 @@ const (
 	maxBatchBytes  = 1 << 20 // and their bytes
 	quantum        = 4       // items that one channel adds before it is another's turn
 	maxSlots       = 256     // headers that are not in the headroom of a buffer
-	maxVectors     = 2*maxBatchFrames + maxSlots/2
+	maxVectors     = 3*maxBatchFrames + maxSlots/2
 )
 
 // outbound is the sending half of a connection: it collects what may be sent into
@@ -17,6 +17,7 @@ type outbound struct {
 	// constant
 	conn  *conn
 	slots []byte // room for headers
+	zeros []byte // padding
 
 	active  ring[*remoteOut] // channels that have something to send, in turn
 	credits ring[*remoteIn]  // channels whose limit may have to be announced
@@ -69,7 +70,7 @@ func (o *outbound) collectControl() {
 
 func (o *outbound) collectData() {
 	for o.active.len() > 0 && o.data < maxBatchFrames && o.bytes < maxBatchBytes &&
-		o.used+quantum <= maxSlots && len(o.vec)+2*quantum <= maxVectors {
+		o.used+quantum <= maxSlots && len(o.vec)+3*quantum <= maxVectors {
 		ch := o.active.pop()
 		items, t := ch.sub.take(o.batch[:0], min(quantum, maxBatchFrames-o.data))
 		if t.report {
@@ -111,15 +112,25 @@ func (o *outbound) items(ch *remoteOut, items []item, t taken) {
 func (o *outbound) frame(h *header, buf bufferpool.Buffer) {
 	buf.SetState(bufferpool.InFlight)
 	o.data++
+	pad := len(buf.Space()) - buf.Len()
+	if pad > len(o.zeros) {
+		pad = 0
+	}
+	if pad > 0 {
+		h.flags |= flagPadded
+	}
 	if buf.Shared() {
 		o.header(h, buf.Payload())
 		o.push(buf.Payload(), buf)
-		return
+	} else {
+		o.stamp(h, buf.Payload())
+		b := buf.Frame()
+		h.put(b)
+		o.push(b, buf)
 	}
-	o.stamp(h, buf.Payload())
-	b := buf.Frame()
-	h.put(b)
-	o.push(b, buf)
+	if pad > 0 {
+		o.push(o.zeros[:pad], bufferpool.Buffer{})
+	}
 }
 
 func (o *outbound) event(ch *remoteOut, e *Event) {
