@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/lmittmann/tint"
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
 )
 
 type cli struct {
@@ -23,6 +24,7 @@ type cli struct {
 	Quiet    bool       `short:"q" help:"Show no progress."`
 
 	Run        runCmd        `cmd:"" help:"Run a job."`
+	Bench      benchCmd      `cmd:"" help:"Measure, side by side with baselines."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
 }
@@ -33,7 +35,17 @@ type env struct {
 	progress bool
 }
 
-func main() { os.Exit(run(os.Args[1:])) }
+// spareProcs is how many processors of the Go scheduler this command adds to those of
+// the machine, so that the goroutine that serves the connections finds one when all
+// others compute.
+const spareProcs = 1
+
+func main() {
+	if bench.Child() {
+		return
+	}
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
 	var c cli

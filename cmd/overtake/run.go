@@ -113,9 +113,7 @@ func (c *backpressureCmd) Run(e *env) error {
 // runJob runs a job to its end. The first interrupt makes its sources end, so that
 // all they have read is processed; the second stops it at once.
 func runJob(e *env, job *overtake.Job) error {
-	// One more processor than there are, so that the goroutine that serves the
-	// connections finds one when all others compute.
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcs)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)

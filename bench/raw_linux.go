@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// rawCall is the size of the baseline's writes and reads, in bytes.
+const rawCall = 1 << 20
+
+// rawSend is the machine's limit: blocking 1 MiB writes on a plain socket. It returns
+// when the receiver has said that everything arrived, with the time and the processor
+// time since the connection was there.
+func rawSend(addr string, bytes int64) (elapsed time.Duration, cpu float64, err error) {
+	fd, sa, err := rawSocket(addr)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer unix.Close(fd)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if err = unix.Connect(fd, sa); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			return 0, 0, fmt.Errorf("bench: connecting to the raw receiver: %w", err)
+		}
+	}
+	buf := make([]byte, rawCall)
+	start, used := time.Now(), cpuSeconds()
+	for left := bytes; left > 0; {
+		n, err := unix.Write(fd, buf[:min(left, rawCall)])
+		if err != nil {
+			return 0, 0, err
+		}
+		left -= int64(n)
+	}
+	_, err = unix.Read(fd, buf[:1])
+	return time.Since(start), cpuSeconds() - used, err
+}
+
+// rawReceive reads what rawSend writes.
+func rawReceive(addr string, bytes int64) (report, error) {
+	l, sa, err := rawSocket(addr)
+	if err != nil {
+		return report{}, err
+	}
+	defer unix.Close(l)
+	_ = unix.SetsockoptInt(l, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	if err := unix.Bind(l, sa); err != nil {
+		return report{}, err
+	}
+	if err := unix.Listen(l, 1); err != nil {
+		return report{}, err
+	}
+	fd, _, err := unix.Accept(l)
+	if err != nil {
+		return report{}, err
+	}
+	defer unix.Close(fd)
+	r := report{}
+	cpu := cpuSeconds()
+	buf := make([]byte, rawCall)
+	for r.Bytes < bytes {
+		n, err := unix.Read(fd, buf)
+		if err != nil || n == 0 {
+			return r, fmt.Errorf("bench: raw receiver after %d bytes: %w", r.Bytes, err)
+		}
+		r.Bytes += int64(n)
+	}
+	r.CPU = cpuSeconds() - cpu
+	_, err = unix.Write(fd, buf[:1])
+	return r, err
+}
+
+// rawSocket is a TCP socket with the same congestion control as the exchange's.
+func rawSocket(addr string) (int, unix.Sockaddr, error) {
+	a, err := net.ResolveTCPAddr("tcp4", addr)
+	if err != nil {
+		return 0, nil, err
+	}
+	sa := &unix.SockaddrInet4{Port: a.Port}
+	copy(sa.Addr[:], a.IP.To4())
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic")
+	return fd, sa, err
+}
+
+func cpuSeconds() float64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package bench
+
+import (
+	"errors"
+	"time"
+)
+
+var errLinux = errors.New("bench: the raw baseline needs Linux")
+
+func rawSend(string, int64) (time.Duration, float64, error) { return 0, 0, errLinux }
+func rawReceive(string, int64) (report, error)              { return report{}, errLinux }
+func cpuSeconds() float64                                   { return 0 }

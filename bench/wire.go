@@ -1,0 +1,168 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// wire is a bulk transfer between two workers over TCP.
+type wire struct {
+	Bytes    int64         // payload to move
+	Writers  int           // goroutines that write, each to Channels channels
+	Channels int           // of each writer
+	Readers  int           // goroutines that read; each has an equal share of all channels
+	Window   int           // exclusive buffers of a channel at the receiver
+	Record   int           // bytes of a record; 0: a whole buffer
+	Flush    time.Duration // interval
+	Memory   int64         // bytes of buffers of each side
+	Hogs     int           // goroutines that compute beside, on each side (echo only)
+}
+
+func (w wire) total() int { return w.Writers * w.Channels }
+
+func (w wire) stack(index int, addrs []string, failed func(error), heard func()) (*netstack.Stack, *bufferpool.Arena, error) {
+	arena, err := bufferpool.New(bufferpool.Options{Budget: w.Memory, Prefault: w.Memory <= 128<<20})
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := netstack.NewStack(netstack.StackOptions{
+		Arena: arena, Index: index, Peers: addrs, Job: "bench", ConnectTimeout: 20 * time.Second,
+		OnControl: func(int, []byte) { heard() }, OnFailure: failed,
+	})
+	return s, arena, err
+}
+
+// send is the writers' side. It returns how long it took until the receiver had
+// everything.
+func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, cpu float64, err error) {
+	done, failed := make(chan struct{}), make(chan error, 2)
+	s, arena, err := w.stack(0, addrs, func(err error) { failed <- err }, func() { close(done) })
+	if err != nil {
+		return 0, 0, err
+	}
+	outs := make([]*outlet, w.Writers)
+	for i := range outs {
+		queue := max(netstack.DefaultMaxQueued, w.Window)
+		outs[i], err = newOutlet(arena, netstack.PartitionOptions{
+			Subpartitions: w.Channels, Exclusive: max(2, min(w.Window, 16)), MaxQueued: queue, FlushInterval: w.Flush,
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		for sub := range w.Channels {
+			if err := s.BindOut(1, uint32(1+i*w.Channels+sub), outs[i].Partition, sub); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	if err := s.Start(ctx); err != nil {
+		return 0, 0, err
+	}
+	start, used := time.Now(), cpuSeconds()
+	var writers sync.WaitGroup
+	for _, o := range outs {
+		writers.Go(func() { w.write(o) })
+	}
+	writers.Wait()
+	select {
+	case <-done:
+	case err := <-failed:
+		return 0, 0, err
+	}
+	elapsed, cpu = time.Since(start), cpuSeconds()-used
+	return elapsed, cpu, errors.Join(s.Close(), arena.Close())
+}
+
+// write writes one writer's share, to its channels in turn.
+func (w wire) write(o *outlet) {
+	size := w.Record
+	if size == 0 {
+		size = o.MaxRecord()
+	}
+	count := w.Bytes / int64(w.Writers*size)
+	sub := 0
+	for n := range count {
+		o.ready()
+		o.Space(sub, size)
+		o.Commit(sub, size)
+		if sub++; sub == w.Channels {
+			sub = 0
+		}
+		if n%1024 == 1023 {
+			o.flush()
+		}
+	}
+	o.finish()
+}
+
+// receive is the readers' side.
+func (w wire) receive(ctx context.Context, addrs []string) (r report, err error) {
+	failed := make(chan error, 2)
+	s, arena, err := w.stack(1, addrs, func(err error) { failed <- err }, func() {})
+	if err != nil {
+		return r, err
+	}
+	ins := make([]*inlet, w.Readers)
+	each := w.total() / w.Readers
+	for i := range ins {
+		if ins[i], err = newInlet(netstack.GateOptions{Inputs: []int{each}, Exclusive: w.Window}); err != nil {
+			return r, err
+		}
+		for ch := range each {
+			if err := s.BindIn(0, uint32(1+i*each+ch), ins[i].Gate, ch); err != nil {
+				return r, err
+			}
+		}
+	}
+	if err := s.Start(ctx); err != nil {
+		return r, err
+	}
+	used := cpuSeconds()
+	var readers sync.WaitGroup
+	var bytes atomic.Int64
+	for _, in := range ins {
+		readers.Go(func() {
+			n := 0
+			in.each(func(payload []byte) { n += len(payload) })
+			bytes.Add(int64(n))
+		})
+	}
+	readers.Wait()
+	r.CPU, r.Bytes = cpuSeconds()-used, bytes.Load()
+	return r, errors.Join(s.Control(0, []byte("done")), s.Close(), arena.Close())
+}
+
+// measure returns payload bytes per second, and seconds of processor time of both
+// sides per byte.
+func (w wire) measure(ctx context.Context) (rate, cost float64, err error) {
+	var elapsed time.Duration
+	var cpu float64
+	r, err := task{Role: "sink", Wire: w}.with(ctx, func(addrs []string) (err error) {
+		elapsed, cpu, err = w.send(ctx, addrs)
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	if low := w.Bytes - int64(w.Writers)*(32<<10); r.Bytes < low || r.Bytes > w.Bytes {
+		return 0, 0, fmt.Errorf("bench: %d bytes arrived of %d", r.Bytes, w.Bytes)
+	}
+	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), nil
+}
+
+func measureRaw(ctx context.Context, bytes int64) (rate, cost float64, err error) {
+	var elapsed time.Duration
+	var cpu float64
+	r, err := task{Role: "raw", Wire: wire{Bytes: bytes}}.with(ctx, func(addrs []string) (err error) {
+		elapsed, cpu, err = rawSend(addrs[1], bytes)
+		return err
+	})
+	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), err
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+
+	"github.com/overtake-stream/overtake/bench"
+)
+
+type benchCmd struct {
+	Exchange exchangeCmd `cmd:"" help:"Measure the exchange: throughput, latency, memory."`
+	Compare  compareCmd  `cmd:"" help:"Compare two results; exit 1 if something has become worse."`
+}
+
+// suiteFlags are the flags of every suite.
+type suiteFlags struct {
+	JSON   bool   `help:"Print the result as JSON." name:"json"`
+	Out    string `help:"Write the result as JSON to a file, too." placeholder:"FILE"`
+	Quick  bool   `help:"Shorter measurements, and fewer of them."`
+	Pairs  int    `help:"Measured pairs of each case. Default: 5, with --quick 3." placeholder:"N"`
+	Filter string `help:"Only cases whose name contains this." placeholder:"TEXT"`
+}
+
+type exchangeCmd struct{ suiteFlags }
+
+// Run runs the suite.
+func (c *exchangeCmd) Run(e *env) error { return c.run(e, "exchange") }
+
+func (f suiteFlags) run(e *env, suite string) error {
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcs)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cfg := bench.Config{Pairs: f.Pairs, Quick: f.Quick, Filter: f.Filter}
+	if e.progress {
+		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	}
+	d, err := bench.Run(ctx, cfg, suite, bench.Suites()[suite]())
+	if err != nil {
+		return err
+	}
+	if f.Out != "" {
+		if err := d.Save(f.Out); err != nil {
+			return err
+		}
+	}
+	if f.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(d)
+	}
+	return d.WriteText(os.Stdout)
+}
+
+type compareCmd struct {
+	Before string `arg:"" help:"Result of overtake bench --out."`
+	After  string `arg:"" help:"Another one of the same suite."`
+}
+
+var errRegression = errors.New("something has become worse")
+
+// Run prints what moved by more than chance.
+func (c *compareCmd) Run() error {
+	before, err := bench.Load(c.Before)
+	if err != nil {
+		return err
+	}
+	after, err := bench.Load(c.After)
+	if err != nil {
+		return err
+	}
+	if before.Suite != after.Suite {
+		return fmt.Errorf("%s is of suite %s, %s of %s: they cannot be compared", c.Before, before.Suite, c.After, after.Suite)
+	}
+	moves, regression := bench.Compare(before, after)
+	for _, m := range moves {
+		fmt.Println(m)
+	}
+	if len(moves) == 0 {
+		fmt.Println("nothing moved beyond noise")
+	}
+	if regression {
+		return errRegression
+	}
+	return nil
+}
