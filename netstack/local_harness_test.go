@@ -24,13 +24,13 @@ type local struct {
 	ins   []*netstack.Gate
 }
 
-// localOptions are templates: names, widths, wakers that are not set are filled in.
+// localOptions are templates: widths and wakers that are not set are filled in. An
+// unset Wait fails the test.
 type localOptions struct {
 	partitions, gates int // default 1
 	segment, segments int // bytes, number; defaults 256 and 1024
 	out               netstack.PartitionOptions
 	in                netstack.GateOptions
-	parkers           bool // every subtask has its own; else Wait fails the test
 }
 
 func newLocal(t testing.TB, lo localOptions) *local {
@@ -62,10 +62,6 @@ func newLocal(t testing.TB, lo localOptions) *local {
 func (l *local) addPartition(lo localOptions) {
 	o := lo.out
 	o.Subpartitions = lo.gates
-	if lo.parkers {
-		parker := netstack.NewParker()
-		o.Waker, o.Wait = parker, func() { parker.Park(nil) }
-	}
 	if o.Waker == nil {
 		o.Waker = &alarm{}
 	}
@@ -81,9 +77,6 @@ func (l *local) addGate(lo localOptions) {
 	o := lo.in
 	if o.Inputs == nil {
 		o.Inputs = []int{lo.partitions}
-	}
-	if lo.parkers {
-		o.Waker = netstack.NewParker()
 	}
 	if o.Waker == nil {
 		o.Waker = &alarm{}
@@ -157,6 +150,11 @@ func newReader(t testing.TB, g *netstack.Gate) *reader {
 
 // records gives f all records that are complete with this item, and releases it.
 func (r *reader) records(it netstack.Item, f func(*record.Record)) {
+	r.parse(it, f)
+	r.done(it)
+}
+
+func (r *reader) parse(it netstack.Item, f func(*record.Record)) {
 	b := it.Buf.Payload()
 	if a := r.large[it.Channel]; it.Partial || (a != nil && a.Pending()) {
 		if a == nil {
@@ -173,11 +171,10 @@ func (r *reader) records(it netstack.Item, f func(*record.Record)) {
 		ok, err := i.Next(&rec)
 		must(r.t, err)
 		if !ok {
-			break
+			return
 		}
 		f(&rec)
 	}
-	r.done(it)
 }
 
 func (r *reader) done(it netstack.Item) {
