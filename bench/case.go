@@ -21,20 +21,17 @@ const (
 	Lower  = "lower"
 )
 
-// Measure takes one measurement in the case's unit, of about budget's size.
+// Measure takes one measurement in the case's unit, of about the given size.
 type Measure func(ctx context.Context, size Size) (float64, error)
 
-// Size scales a measurement: full ones move as much as is needed for a steady
-// figure, quick ones a tenth.
-type Size struct{ Quick bool }
+// Size scales a measurement: the amount of work is divided by it. 1 is a full one.
+type Size int64
 
-// Of is n for a full measurement, and a tenth of it for a quick one.
-func (s Size) Of(n int64) int64 {
-	if s.Quick {
-		return max(1, n/10)
-	}
-	return n
-}
+// Of is n scaled.
+func (s Size) Of(n int64) int64 { return max(1, n/max(1, int64(s))) }
+
+// quick is the Size of a quick measurement.
+const quick Size = 10
 
 // Baseline is what a case is compared with.
 type Baseline struct {

@@ -56,15 +56,16 @@ func batches(receivers int) Measure {
 			netstack.ConnectLocal(out.Partition, i, in.Gate, 0)
 			readers.Go(func() { sum.Add(readRecords(in)) })
 		}
+		var payload [localRecord]byte
 		t, err := perRecord(n, func() error {
 			for i := range uint64(n) {
-				hash, sub := spread(i), 0
+				hash, sub := uint32(0), 0
 				if receivers > 1 {
+					hash = spread(i)
 					sub = operators.KeyGroup(hash, receivers)
 				}
 				out.ready()
 				b := out.Space(sub, 120)
-				var payload [localRecord]byte
 				fill(payload[:], i)
 				copy(b[record.HeaderSize:], payload[:])
 				out.Commit(sub, record.Seal(b, record.Data, hash, false, 0, localRecord))
@@ -184,6 +185,7 @@ func handBatches(receivers int) Measure {
 				sink.Add(sum)
 			})
 		}
+		var payload [localRecord]byte
 		return perRecord(n, func() error {
 			for i := range uint64(n) {
 				to := 0
@@ -195,7 +197,6 @@ func handBatches(receivers int) Measure {
 					full[to] <- b
 					b = <-free[to]
 				}
-				var payload [localRecord]byte
 				fill(payload[:], i)
 				b = binary.LittleEndian.AppendUint32(b, localRecord)
 				open[to] = append(b, payload[:]...)

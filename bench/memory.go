@@ -74,28 +74,28 @@ func stopped(ctx context.Context, _ Size) (float64, error) {
 	return float64(peak) / float64(from.Segments()), err
 }
 
-// allocations is the number of heap allocations per record of a measurement, less
-// those of its construction.
-func allocations(f Measure) Measure {
+// allocations is the number of heap allocations per record of a measurement over
+// records of them, less those of its construction.
+func allocations(records int64, f Measure) Measure {
 	return func(ctx context.Context, size Size) (float64, error) {
-		count := func(quick bool) (float64, error) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := f(ctx, Size{Quick: quick})
-			runtime.ReadMemStats(&after)
-			return float64(after.Mallocs - before.Mallocs), err
-		}
-		few, err := count(true)
+		few, err := mallocs(ctx, f, 10*size)
 		if err != nil {
 			return 0, err
 		}
-		many, err := count(false)
-		// The full run has 18 million records more than the quick one. What the runtime
-		// itself allocates now and then is less than one in a hundred thousand.
-		rate := max(0, many-few) / 18e6
-		if rate < 1e-5 {
+		many, err := mallocs(ctx, f, size)
+		rate := max(0, many-few) / float64(size.Of(records)-(10*size).Of(records))
+		// What the runtime itself allocates now and then is less than one in ten thousand.
+		if rate < 1e-4 {
 			rate = 0
 		}
 		return rate, err
 	}
+}
+
+func mallocs(ctx context.Context, f Measure, size Size) (float64, error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := f(ctx, size)
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs - before.Mallocs), err
 }

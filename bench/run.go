@@ -10,7 +10,8 @@ import (
 // Config says how to run a suite. Zero fields mean the defaults.
 type Config struct {
 	Pairs    int               // measured pairs of each case; default 5, with Quick 3
-	Quick    bool              // shorter measurements
+	Quick    bool              // measurements of a tenth of the size
+	Size     Size              // their size; default 1, with Quick 10
 	Filter   string            // only cases whose name contains it
 	Progress func(line string) // gets a line for each step
 }
@@ -20,6 +21,12 @@ func (c Config) withDefaults() Config {
 		c.Pairs = 5
 		if c.Quick {
 			c.Pairs = 3
+		}
+	}
+	if c.Size == 0 {
+		c.Size = 1
+		if c.Quick {
+			c.Size = quick
 		}
 	}
 	if c.Progress == nil {
@@ -54,7 +61,7 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 	if r.Parameters == nil {
 		r.Parameters = map[string]any{}
 	}
-	r.Parameters["pairs"], r.Parameters["quick"] = cfg.Pairs, cfg.Quick
+	r.Parameters["pairs"], r.Parameters["quick"] = cfg.Pairs, cfg.Size > 1
 	sides := []Measure{c.Ours}
 	for _, b := range c.Baselines {
 		if b.Skip != "" {
@@ -67,7 +74,7 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 	runs := make([][]float64, len(sides))
 	for pair := -1; pair < cfg.Pairs; pair++ { // -1 warms up
 		for i, side := range sides {
-			v, err := side(ctx, Size{Quick: cfg.Quick})
+			v, err := side(ctx, cfg.Size)
 			if err != nil {
 				return r, err
 			}
