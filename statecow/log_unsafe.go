@@ -21,7 +21,7 @@ type log struct {
 	slots []atomic.Pointer[segment] // by slot; slot 0 is never used
 
 	// owner
-	order  []Mark      // position of a slot's first unit
+	order  []Mark      // by slot: the position of an address there, less the address
 	frozen Mark        // entries from here on may be changed in place
 	hot    head        // where new entries go
 	cold   head        // where compaction moves what every base has
@@ -76,7 +76,7 @@ func (l *log) segmentOf(a address) (*segment, uint32) {
 // mutable reports whether the entry may be changed in place: no snapshot has it
 // and no increment would miss the change.
 func (l *log) mutable(a address) bool {
-	return l.order[a>>l.shift]+Mark(a&(1<<l.shift-1)) >= l.frozen
+	return l.frozen == 0 || l.order[a>>(l.shift&31)]+Mark(a) >= l.frozen
 }
 
 // tail is the position of the next entry.
@@ -139,7 +139,7 @@ func (l *log) newSegment(slot, count uint32, cold bool) *segment {
 	for i := range s.deadlines {
 		s.deadlines[i] = NoDeadline
 	}
-	l.order[slot] = s.position(0)
+	l.order[slot] = s.position(0) - Mark(slot)<<l.shift
 	l.slots[slot].Store(s)
 	l.used += int(count)
 	return s

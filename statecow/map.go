@@ -53,7 +53,7 @@ func (m *Map) Len() int { return m.index.count }
 
 // Get implements Store. The error is always nil.
 func (m *Map) Get(hash uint32, key []byte) ([]byte, bool, error) {
-	_, a := m.find(hash, key)
+	a := m.lookup(hash, key)
 	if a == 0 {
 		return nil, false, nil
 	}
@@ -76,6 +76,15 @@ func (m *Map) find(hash uint32, key []byte) (int, address) {
 		}
 		pos++
 	}
+}
+
+// lookup returns the address of a key, or 0.
+func (m *Map) lookup(hash uint32, key []byte) address {
+	if a := m.index.probe(hash); a != 0 && m.layout.matches(m.pointer(a), key) {
+		return a
+	}
+	_, a := m.find(hash, key)
+	return a
 }
 
 // Put implements Store.
@@ -106,6 +115,12 @@ func (m *Map) Upsert(hash uint32, key []byte, n int) (value []byte, added bool, 
 func (m *Map) upsert(hash uint32, key []byte, n int) (value []byte, added bool, err error) {
 	if err := m.layout.check(len(key), n); err != nil {
 		return nil, false, err
+	}
+	if a := m.index.probe(hash); a != 0 && m.layout.matches(m.pointer(a), key) && m.inPlace(a, len(key), n) {
+		if old := m.layout.value(m.pointer(a)); len(old) == n {
+			m.clean.written = a
+			return old, false, nil
+		}
 	}
 	pos, a := m.find(hash, key)
 	if a == 0 {

@@ -11,6 +11,7 @@ import (
 type TypedMap[K comparable, V any] struct {
 	m    *Map
 	hash func(K) uint32
+	word bool // hash is HashUint64 of the 64 bits that K is
 }
 
 // NewTyped returns an empty map. hash must be well mixed and the same in every
@@ -24,6 +25,7 @@ func NewTyped[K comparable, V any](o Options, hash func(K) uint32) (*TypedMap[K,
 	if err := checkValue(vt); err != nil {
 		return nil, err
 	}
+	word := hash == nil && isWord(kt)
 	if hash == nil {
 		hash = defaultHash[K](kt)
 	}
@@ -32,19 +34,28 @@ func NewTyped[K comparable, V any](o Options, hash func(K) uint32) (*TypedMap[K,
 	if err != nil {
 		return nil, err
 	}
-	return &TypedMap[K, V]{m: m, hash: hash}, nil
+	return &TypedMap[K, V]{m: m, hash: hash, word: word}, nil
 }
 
 func defaultHash[K comparable](t reflect.Type) func(K) uint32 {
-	switch t.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr:
+	if isWord(t) {
 		return func(k K) uint32 { return HashUint64(*(*uint64)(unsafe.Pointer(&k))) }
+	}
+	switch t.Kind() {
 	case reflect.Int32:
 		return func(k K) uint32 { return HashUint64(uint64(*(*int32)(unsafe.Pointer(&k)))) }
 	case reflect.Uint32:
 		return func(k K) uint32 { return HashUint64(uint64(*(*uint32)(unsafe.Pointer(&k)))) }
 	}
 	return func(k K) uint32 { return Hash(bytesOf(&k)) }
+}
+
+func isWord(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr:
+		return t.Size() == 8
+	}
+	return false
 }
 
 // bytesOf shares the memory of a value.
@@ -57,7 +68,12 @@ func bytesOf[T any](v *T) []byte {
 func (t *TypedMap[K, V]) Map() *Map { return t.m }
 
 // Hash is the hash of a key.
-func (t *TypedMap[K, V]) Hash(key K) uint32 { return t.hash(key) }
+func (t *TypedMap[K, V]) Hash(key K) uint32 {
+	if t.word {
+		return HashUint64(*(*uint64)(unsafe.Pointer(&key)))
+	}
+	return t.hash(key)
+}
 
 // Len is the number of keys.
 func (t *TypedMap[K, V]) Len() int { return t.m.Len() }
@@ -72,25 +88,35 @@ func (t *TypedMap[K, V]) Get(key K) (v V, ok bool) {
 
 // Peek lends the value of a key, not to be changed, until the next operation; nil
 // if there is none.
-func (t *TypedMap[K, V]) Peek(key K) *V { return t.PeekHashed(t.hash(key), key) }
+func (t *TypedMap[K, V]) Peek(key K) *V { return t.PeekHashed(t.Hash(key), key) }
 
 // PeekHashed is Peek for a caller who knows the key's hash.
 func (t *TypedMap[K, V]) PeekHashed(hash uint32, key K) *V {
-	_, a := t.find(hash, key)
-	if a == 0 {
-		return nil
+	if a := t.m.index.probe(hash); a != 0 && *(*K)(t.m.pointer(a)) == key {
+		return t.value(a)
 	}
-	return t.value(a)
+	if _, a := t.find(hash, key); a != 0 {
+		return t.value(a)
+	}
+	return nil
 }
 
 // Upsert finds or adds a key, with one probe, and lends its value for reading and
 // writing in place until the next operation. A new value is zero.
 func (t *TypedMap[K, V]) Upsert(key K) (v *V, added bool, err error) {
-	return t.UpsertHashed(t.hash(key), key)
+	return t.UpsertHashed(t.Hash(key), key)
 }
 
 // UpsertHashed is Upsert for a caller who knows the key's hash.
 func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err error) {
+	if a := t.m.index.probe(hash); a != 0 && *(*K)(t.m.pointer(a)) == key && t.m.mutable(a) {
+		return t.value(a), false, nil
+	}
+	return t.upsert(hash, key)
+}
+
+// upsert is UpsertHashed for a key that is new, frozen or far from its home.
+func (t *TypedMap[K, V]) upsert(hash uint32, key K) (v *V, added bool, err error) {
 	pos, a := t.find(hash, key)
 	if a != 0 && t.m.mutable(a) {
 		return t.value(a), false, nil
