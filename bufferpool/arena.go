@@ -16,26 +16,17 @@ type Arena struct {
 	descs   []desc
 
 	// atomic
-	pools    atomic.Pointer[[]*Pool] // by id; replaced, never changed
-	starving atomic.Int32            // pools in mu.starving that are below their limit
+	pools atomic.Pointer[[]*Pool] // by id; replaced, never changed
 
+	// Taken before a pool's mu, never after it.
 	mu struct {
 		sync.Mutex
-		free     []uint32 // segments that no pool holds, most recently used last
-		reserved int      // of free: what pools may still claim of their minimum
-		minimum  int      // sum of all pools' Min
-		starving []*Pool  // pools to wake when something is free, oldest first
+		free     stack   // segments that no pool holds
+		reserved int     // what pools may still claim of their minimum
+		minimum  int     // sum of all pools' Min
+		waiting  []*Pool // pools with a waiter (or that had one), oldest first
 		closed   bool
 	}
-}
-
-// desc describes one segment. It holds no pointers.
-type desc struct {
-	refs   atomic.Int32  // 1 while idle or free, so that Get need not write it
-	state  atomic.Uint32 // State
-	pool   atomic.Uint32 // id of the pool that accounts for it
-	length uint32        // of the payload, written by the buffer's owner
-	gen    uint32        // counts releases, in builds with invariants
 }
 
 // New maps an arena.
@@ -55,10 +46,10 @@ func New(o Options) (*Arena, error) {
 	}
 	a := &Arena{mem: mem, segment: o.SegmentSize, descs: make([]desc, n)}
 	a.pools.Store(&[]*Pool{})
-	a.mu.free = make([]uint32, n)
-	for i := range a.mu.free {
-		a.mu.free[i] = uint32(n - 1 - i) // the lowest addresses leave first
+	a.mu.free = make(stack, 0, n)
+	for i := n - 1; i >= 0; i-- { // the lowest addresses leave first
 		a.descs[i].refs.Store(1)
+		a.mu.free.push(uint32(i))
 	}
 	return a, nil
 }
@@ -75,20 +66,21 @@ func (a *Arena) Segments() int { return len(a.descs) }
 // Held is the number of buffers in use: neither free nor idle in a pool.
 func (a *Arena) Held() int { return a.Ledger().InUse }
 
-// Close unmaps the arena. When buffers are still in use it returns a *LeakError and
-// leaves the memory mapped, for their users are still there.
+// Close unmaps the arena; closing twice is allowed. When buffers are still in use it
+// returns a *LeakError and leaves the memory mapped, for their users are still there.
+// The owners of pools must have stopped.
 func (a *Arena) Close() error {
-	ledger := a.Ledger()
-	if ledger.InUse > 0 {
-		return &LeakError{Ledger: ledger}
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mu.closed {
 		return nil
 	}
-	a.mu.closed = true
-	return unix.Munmap(a.mem)
+	if ledger := a.ledger(); ledger.InUse > 0 {
+		return &LeakError{Ledger: ledger}
+	}
+	mem := a.mem
+	a.mem, a.mu.closed = nil, true // use after Close panics instead of faulting
+	return unix.Munmap(mem)
 }
 
 func (a *Arena) segmentOf(i uint32) []byte {
@@ -96,98 +88,70 @@ func (a *Arena) segmentOf(i uint32) []byte {
 	return a.mem[start : start+a.segment : start+a.segment]
 }
 
-// drawable is how many segments p may draw now, up to limit. Caller holds mu. What
-// other pools may still claim of their minimum is out of reach.
+// drawable is how many segments p may draw now, up to limit. What other pools may
+// still claim of their minimum is out of reach; its own claim is not, even when
+// floating segments are out that others' minimum needs. Caller holds mu.
 func (a *Arena) drawable(p *Pool, limit int) int {
-	free := len(a.mu.free) - (a.mu.reserved - p.claim())
-	return max(0, min(free, limit-p.held))
+	if a.mu.closed {
+		return 0
+	}
+	free, claim := len(a.mu.free), p.claim()
+	n := max(min(free, claim), free-(a.mu.reserved-claim))
+	return max(0, min(n, limit-p.held))
 }
 
-// draw moves up to n segments to dst.
-func (a *Arena) draw(p *Pool, dst []uint32, n, limit int) []uint32 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	n = min(n, a.drawable(p, limit))
-	if n == 0 {
-		return dst
-	}
+// hold changes what p holds by n segments. Caller holds mu and p.mu.
+func (a *Arena) hold(p *Pool, n int) {
 	before := p.claim()
 	p.held += n
-	p.over.Store(p.held > int(p.limit.Load())) // by an overdraft
 	a.mu.reserved += p.claim() - before
-	rest := len(a.mu.free) - n
-	for i := len(a.mu.free) - 1; i >= rest; i-- {
-		seg := a.mu.free[i]
-		a.descs[seg].pool.Store(p.id)
-		dst = append(dst, seg)
-	}
-	a.mu.free = a.mu.free[:rest]
-	return dst
+	p.mark()
 }
 
-// give takes segments back from p and wakes who starves for them.
-func (a *Arena) give(p *Pool, segs ...uint32) {
+// give takes a segment back from p and wakes those who can have it.
+func (a *Arena) give(p *Pool, i uint32) {
 	a.mu.Lock()
-	before := p.claim()
-	p.held -= len(segs)
-	a.mu.reserved += p.claim() - before
-	a.mu.free = append(a.mu.free, segs...)
-	p.over.Store(p.held > int(p.limit.Load()))
+	p.mu.Lock()
+	a.mu.free.push(i)
+	a.hold(p, -1)
+	p.mu.Unlock()
 	a.forget(p)
-	fed := a.fed()
+	a.unlockAndWake()
+}
+
+// unlockAndWake releases mu and wakes every waiter whose pool can draw now, the
+// oldest first. It does not ration: a pool that is woken may no longer want what
+// there is, and then a waiter passed over would sleep for ever.
+func (a *Arena) unlockAndWake() {
+	for w := a.nextFed(); w != nil; w = a.nextFed() {
+		a.mu.Unlock()
+		w.Wake()
+		a.mu.Lock()
+	}
 	a.mu.Unlock()
-	for _, w := range fed {
-		w.wake()
-	}
 }
 
-// fed removes those starving pools that can draw now. Caller holds mu.
-func (a *Arena) fed() (fed []*Pool) {
-	if len(a.mu.starving) == 0 {
-		return nil
-	}
-	left := a.mu.starving[:0]
-	free := len(a.mu.free)
-	for _, p := range a.mu.starving {
-		if free > 0 && a.drawable(p, int(p.limit.Load())) > 0 {
-			fed = append(fed, p)
-			p.starves = false
-			free--
-		} else {
-			left = append(left, p)
+// nextFed unlists the first waiter whose pool can draw. Caller holds mu.
+func (a *Arena) nextFed() Waker {
+	for k := 0; k < len(a.mu.waiting); {
+		p := a.mu.waiting[k]
+		if !p.unwaited() && a.drawable(p, p.Limit()) == 0 {
+			k++
+			continue
+		}
+		a.unlist(k)
+		if w := p.takeWaiter(); w != nil {
+			return w
 		}
 	}
-	clear(a.mu.starving[len(left):])
-	a.mu.starving = left
-	a.countStarving()
-	return fed
+	return nil
 }
 
-// countStarving counts the starving pools that others can help: those below their
-// limit. Caller holds mu.
-func (a *Arena) countStarving() {
-	n := 0
-	for _, p := range a.mu.starving {
-		if p.held < int(p.limit.Load()) {
-			n++
-		}
-	}
-	a.starving.Store(int32(n))
-}
-
-// starve lists p as waiting for segments, unless it can draw now. A pool at its
-// limit waits for its own, or for a larger share.
-func (a *Arena) starve(p *Pool) (waiting bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	limit := int(p.limit.Load())
-	if a.drawable(p, limit) > 0 {
-		return false
-	}
-	if !p.starves {
-		p.starves = true
-		a.mu.starving = append(a.mu.starving, p)
-		a.countStarving()
-	}
-	return true
+// unlist removes the k-th of the waiting pools. Caller holds mu.
+func (a *Arena) unlist(k int) {
+	w := a.mu.waiting
+	w[k].listed = false
+	copy(w[k:], w[k+1:])
+	w[len(w)-1] = nil
+	a.mu.waiting = w[:len(w)-1]
 }

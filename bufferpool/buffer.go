@@ -72,13 +72,14 @@ func (b Buffer) Release() {
 	(*b.arena.pools.Load())[d.pool.Load()].put(b.index)
 }
 
-// retire ends the life of a handle.
+// retire ends the life of a handle. Once the state says so, the arena may be
+// unmapped.
 func (b Buffer) retire(d *desc) {
-	d.state.Store(uint32(Idle))
 	if invariant.Enabled {
 		d.gen++
 		invariant.Poison(b.arena.segmentOf(b.index))
 	}
+	d.state.Store(uint32(Idle))
 }
 
 // SetState tells the ledger what the buffer is being used for.

@@ -51,6 +51,11 @@ func (l PoolLedger) InUse() (n int) {
 func (a *Arena) Ledger() Ledger {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.ledger()
+}
+
+// ledger is Ledger for callers that hold mu: no pool can be forgotten meanwhile.
+func (a *Arena) ledger() Ledger {
 	l := Ledger{Segments: len(a.descs), Free: len(a.mu.free)}
 	pools := *a.pools.Load()
 	place := make([]int, len(pools))

@@ -50,8 +50,22 @@ func (o Options) Validate() error {
 type PoolOptions struct {
 	Name      string // in the ledger and in errors
 	Min       int    // segments reserved for this pool alone
-	Max       int    // segments it may hold when others leave them; at least Min
+	Max       int    // segments it may hold when others leave them; less than Min means Min
 	Overdraft int    // segments beyond its limit, for GetOverdraft
+}
+
+// Validate reports all problems at once.
+func (o PoolOptions) Validate() error {
+	var errs []error
+	check := func(field string, n int) {
+		if n < 0 {
+			errs = append(errs, fmt.Errorf("bufferpool: pool %q: %s is %d, want at least 0", o.Name, field, n))
+		}
+	}
+	check("Min", o.Min)
+	check("Max", o.Max)
+	check("Overdraft", o.Overdraft)
+	return errors.Join(errs...)
 }
 
 // Waker is told that a Get may succeed. Wake is called with no lock held, by any

@@ -1,6 +1,7 @@
 package bufferpool
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,23 +15,26 @@ type Pool struct {
 	arena *Arena
 	id    uint32
 
-	// under arena.mu
-	opts    PoolOptions
-	held    int  // segments drawn from the arena: in use or idle here
-	starves bool // listed in arena.mu.starving
-	gone    bool // closed
+	// under arena.mu; held is changed with mu held too
+	opts   PoolOptions
+	held   int  // segments drawn from the arena: in use or idle here
+	listed bool // in arena.mu.waiting
+	gone   bool // closed
 
 	// owner
-	local []uint32 // idle segments, most recently used last
+	local stack // idle segments; empty while the pool holds more than its minimum
 
 	// atomic
 	limit atomic.Int32 // segments it may hold
-	over  atomic.Bool  // it holds more than that
+	slow  atomic.Bool  // put must see what is released; only the owner raises it
 
+	// Taken after arena.mu.
 	mu struct {
 		sync.Mutex
-		returned []uint32 // idle segments that other goroutines released
+		returned stack // idle segments within everybody's reach
 		waiter   Waker
+		floating bool // it holds more than its minimum
+		over     bool // it holds more than its limit
 		closed   bool
 	}
 }
@@ -41,16 +45,32 @@ const drawBatch = 8
 
 // NewPool makes a pool. The error is a *BudgetError when the arena cannot reserve
 // Min segments.
+//
+// The reservation is a promise about the future: what other pools hold beyond their
+// own Min at this moment is not taken from them, but comes back as it is released.
+// Make the pools that wait for each other's progress before any of them is used.
 func (a *Arena) NewPool(o PoolOptions) (*Pool, error) {
-	o.Max = max(o.Max, o.Min)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
 	p := &Pool{arena: a, opts: o}
+	p.opts.Max = p.bound(o.Max)
+	p.opts.Overdraft = min(o.Overdraft, len(a.descs))
+	p.local = make(stack, 0, max(1, min(o.Min, len(a.descs))))
+	p.grow()
 	if err := a.register(p); err != nil {
 		return nil, err
 	}
-	n := o.Max + o.Overdraft
-	p.local = make([]uint32, 0, n)
-	p.mu.returned = make([]uint32, 0, n)
 	return p, nil
+}
+
+// bound is a Max that makes sense.
+func (p *Pool) bound(n int) int { return max(p.opts.Min, min(n, len(p.arena.descs))) }
+
+// grow makes room for all that can be released. Caller holds mu, if others know p.
+func (p *Pool) grow() {
+	most := min(p.opts.Max+p.opts.Overdraft, len(p.arena.descs))
+	p.mu.returned = slices.Grow(p.mu.returned, max(0, most-len(p.mu.returned)))
 }
 
 // Arena is the arena that the pool belongs to.
@@ -69,12 +89,20 @@ func (p *Pool) HeldCount() int {
 // claim is what p may still draw of its minimum. Caller holds arena.mu.
 func (p *Pool) claim() int { return max(0, p.opts.Min-p.held) }
 
+// mark brings what follows from held, limit and waiter up to date. Caller holds
+// arena.mu and mu.
+func (p *Pool) mark() {
+	p.mu.floating = p.held > p.opts.Min
+	p.mu.over = p.held > p.Limit()
+	p.slow.Store(p.mu.floating || p.mu.waiter != nil || p.mu.closed)
+}
+
 // Get returns an empty buffer, if there is one.
 func (p *Pool) Get() (Buffer, bool) {
 	if len(p.local) == 0 && !p.refill(0) {
 		return Buffer{}, false
 	}
-	return p.pop(), true
+	return p.take(), true
 }
 
 // GetOverdraft returns a buffer beyond the pool's limit, if there is one.
@@ -82,18 +110,16 @@ func (p *Pool) GetOverdraft() (Buffer, bool) {
 	if len(p.local) == 0 && !p.refill(p.opts.Overdraft) {
 		return Buffer{}, false
 	}
-	return p.pop(), true
+	return p.take(), true
 }
 
-func (p *Pool) pop() Buffer {
-	last := len(p.local) - 1
-	i := p.local[last]
-	p.local = p.local[:last]
+func (p *Pool) take() Buffer {
+	i := p.local.pop()
 	d := &p.arena.descs[i]
 	d.length = 0
 	d.state.Store(uint32(Open))
 	if invariant.Enabled {
-		invariant.Check(invariant.Poisoned(p.arena.segmentOf(i)) || d.gen == 0, "buffer %d of %q was written to after its release", i, p.opts.Name)
+		invariant.Check(d.gen == 0 || invariant.Poisoned(p.arena.segmentOf(i)), "buffer %d of %q was written to after its release", i, p.opts.Name)
 	}
 	return Buffer{arena: p.arena, index: i, gen: d.gen}
 }
@@ -101,128 +127,123 @@ func (p *Pool) pop() Buffer {
 // refill gets idle segments: those released elsewhere, else from the arena.
 func (p *Pool) refill(overdraft int) bool {
 	p.mu.Lock()
-	p.local, p.mu.returned = p.mu.returned, p.local
+	ok := p.fetch()
 	p.mu.Unlock()
-	if len(p.local) == 0 {
-		n := 1
-		if p.HeldCount() < p.opts.Min {
-			n = min(drawBatch, p.opts.Min)
-		}
-		p.local = p.arena.draw(p, p.local, n, p.Limit()+overdraft)
+	return ok || p.arena.draw(p, overdraft)
+}
+
+// fetch moves idle segments within the owner's reach alone: all of them, or the one
+// that is needed now, while others have a right to the rest. Caller holds mu; local
+// is empty.
+func (p *Pool) fetch() bool {
+	switch {
+	case len(p.mu.returned) == 0 || p.mu.closed:
+		return false
+	case p.mu.floating:
+		p.local.push(p.mu.returned.pop())
+	default:
+		p.local, p.mu.returned = append(p.local, p.mu.returned...), p.mu.returned[:0]
 	}
-	return len(p.local) > 0
+	return true
+}
+
+// draw gets segments for p's owner. Both locks are held, so that what is released
+// meanwhile is found here, or finds the pool marked as it is afterwards.
+func (a *Arena) draw(p *Pool, overdraft int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fetch() {
+		return true
+	}
+	n := min(max(1, min(drawBatch, p.claim())), a.drawable(p, p.Limit()+overdraft))
+	if n == 0 || p.mu.closed {
+		return false
+	}
+	for range n {
+		i := a.mu.free.pop()
+		a.descs[i].pool.Store(p.id)
+		p.local.push(i)
+	}
+	a.hold(p, n)
+	return true
 }
 
 // Available is a lower bound of how many Gets would succeed now.
 func (p *Pool) Available() int {
-	if n := len(p.local); n > 0 {
+	if len(p.local) > 0 {
+		return len(p.local)
+	}
+	p.mu.Lock()
+	n := len(p.mu.returned)
+	p.mu.Unlock()
+	if n > 0 {
 		return n
 	}
-	p.refill(0)
-	return len(p.local)
+	a := p.arena
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.drawable(p, p.Limit())
 }
 
-// NotifyAvailable registers w to be woken once when a Get may succeed. It returns
-// false, and does not register, when a Get would succeed now.
-func (p *Pool) NotifyAvailable(w Waker) bool {
-	if len(p.local) > 0 {
-		return false
+// Recycle is Release for the pool's owner: without other references, and while the
+// pool holds no more than its minimum, it takes no lock. It takes b.
+func (p *Pool) Recycle(b Buffer) {
+	d := b.desc()
+	if p.slow.Load() || d.pool.Load() != p.id || d.refs.Load() != 1 {
+		b.Release()
+		return
 	}
-	p.mu.Lock()
-	if len(p.mu.returned) > 0 {
-		p.mu.Unlock()
-		return false
-	}
-	p.mu.waiter = w
-	p.mu.Unlock()
-	if p.arena.starve(p) {
-		return true
-	}
-	p.mu.Lock()
-	p.mu.waiter = nil
-	p.mu.Unlock()
-	return false
-}
-
-// wake wakes the waiter, if there is one.
-func (p *Pool) wake() {
-	p.mu.Lock()
-	w := p.mu.waiter
-	p.mu.waiter = nil
-	p.mu.Unlock()
-	if w != nil {
-		w.Wake()
-	}
+	b.retire(d)
+	p.local.push(b.index)
 }
 
 // put takes back a segment that nobody uses any more.
 func (p *Pool) put(i uint32) {
 	p.mu.Lock()
-	if p.mu.closed || p.mustGive() {
+	if p.mu.closed || p.mu.over {
 		p.mu.Unlock()
 		p.arena.give(p, i)
 		return
 	}
-	p.mu.returned = append(p.mu.returned, i)
+	p.mu.returned.push(i)
 	w := p.mu.waiter
-	p.mu.waiter = nil
-	p.mu.Unlock()
-	if w != nil {
-		w.Wake()
-	}
-}
-
-// mustGive reports whether a released segment belongs to the arena: the pool is
-// over its limit, or others starve and it can do with less than it holds.
-func (p *Pool) mustGive() bool {
-	if p.over.Load() {
-		return true
-	}
-	if p.arena.starving.Load() == 0 {
-		return false
-	}
-	p.arena.mu.Lock()
-	defer p.arena.mu.Unlock()
-	return p.held > p.opts.Min && !p.starves
-}
-
-// Recycle is Release for the pool's owner: without other references it takes no
-// lock. It takes b.
-func (p *Pool) Recycle(b Buffer) {
-	d := b.desc()
-	if d.pool.Load() != p.id || d.refs.Load() != 1 || p.over.Load() || p.arena.starving.Load() > 0 {
-		b.Release()
+	if w == nil {
+		p.mu.Unlock()
 		return
 	}
-	b.retire(d)
-	p.local = append(p.local, b.index)
+	p.dropWaiter()
+	p.mu.Unlock()
+	w.Wake()
 }
 
 // SetMax changes how many segments the pool would like to hold.
 func (p *Pool) SetMax(n int) {
 	a := p.arena
 	a.mu.Lock()
-	p.opts.Max = max(n, p.opts.Min)
-	a.share()
-	fed := a.fed()
-	a.mu.Unlock()
-	for _, w := range fed {
-		w.wake()
+	if !p.gone {
+		p.mu.Lock()
+		p.opts.Max = p.bound(n)
+		p.grow()
+		p.mu.Unlock()
+		a.share()
 	}
+	a.unlockAndWake()
 }
 
 // Close gives the pool's idle segments back; those in use follow when they are
 // released. The owner must not use the pool any more. Closing twice is allowed.
 func (p *Pool) Close() {
-	p.mu.Lock()
-	if p.mu.closed {
+	a := p.arena
+	a.mu.Lock()
+	if !p.gone {
+		p.mu.Lock()
+		p.mu.closed, p.mu.waiter = true, nil
+		a.reclaim(p, &p.local, len(p.local))
+		a.reclaim(p, &p.mu.returned, len(p.mu.returned))
 		p.mu.Unlock()
-		return
+		a.unregister(p)
 	}
-	p.mu.closed, p.mu.waiter = true, nil
-	idle := append(p.local, p.mu.returned...)
-	p.local, p.mu.returned = nil, nil
-	p.mu.Unlock()
-	p.arena.give(p, idle...)
-	p.arena.unregister(p)
+	a.unlockAndWake()
 }

@@ -1,5 +1,7 @@
 package bufferpool
 
+import "slices"
+
 // register gives p an id and works out everybody's share anew.
 func (a *Arena) register(p *Pool) error {
 	a.mu.Lock()
@@ -13,51 +15,35 @@ func (a *Arena) register(p *Pool) error {
 			Segment: a.segment, Budget: int64(need) * int64(a.segment),
 		}
 	}
-	pools := append([]*Pool{}, *a.pools.Load()...)
-	p.id = uint32(len(pools))
-	for i, other := range pools {
-		if other == nil {
-			p.id = uint32(i)
-		}
+	pools := slices.Clone(*a.pools.Load())
+	id := slices.Index(pools, nil)
+	if id < 0 {
+		id, pools = len(pools), append(pools, nil)
 	}
-	if int(p.id) == len(pools) {
-		pools = append(pools, nil)
-	}
-	pools[p.id] = p
+	p.id, pools[id] = uint32(id), p
 	a.pools.Store(&pools)
+	a.mu.waiting = slices.Grow(a.mu.waiting, len(pools)-len(a.mu.waiting)) // so that waiting allocates nothing
 	a.mu.minimum += p.opts.Min
 	a.mu.reserved += p.claim()
 	a.share()
 	return nil
 }
 
-// unregister takes p's share away. Its id is free once its last buffer is back.
+// unregister takes p's share away. Caller holds mu.
 func (a *Arena) unregister(p *Pool) {
-	a.mu.Lock()
 	a.mu.reserved -= p.claim()
 	a.mu.minimum -= p.opts.Min
 	p.opts.Min, p.opts.Max, p.gone = 0, 0, true
-	for i, s := range a.mu.starving {
-		if s == p {
-			a.mu.starving = append(a.mu.starving[:i], a.mu.starving[i+1:]...)
-			break
-		}
-	}
 	a.forget(p)
 	a.share()
-	fed := a.fed()
-	a.mu.Unlock()
-	for _, w := range fed {
-		w.wake()
-	}
 }
 
-// forget frees the id of a closed pool that holds nothing. Caller holds mu.
+// forget frees the id of a closed pool once its last buffer is back. Caller holds mu.
 func (a *Arena) forget(p *Pool) {
 	if !p.gone || p.held > 0 {
 		return
 	}
-	pools := append([]*Pool{}, *a.pools.Load()...)
+	pools := slices.Clone(*a.pools.Load())
 	if pools[p.id] == p {
 		pools[p.id] = nil
 		a.pools.Store(&pools)
@@ -65,23 +51,66 @@ func (a *Arena) forget(p *Pool) {
 }
 
 // share works out the limits of all pools: each has its minimum, and what is left
-// of the arena is split in proportion to what each would like beyond. Caller holds mu.
+// of the arena is split in proportion to what each would like beyond. What the
+// division leaves over goes to the oldest. Caller holds mu.
+//
+// The limits add up to no more than there is. So a pool below its limit lacks a
+// segment only while another one is above its own (for its limit fell, it overdrew,
+// or it is closed), and what such a pool releases goes to the arena.
 func (a *Arena) share() {
+	pools := *a.pools.Load()
 	surplus, wanted := len(a.descs)-a.mu.minimum, 0
-	for _, p := range *a.pools.Load() {
+	for _, p := range pools {
 		if p != nil {
 			wanted += p.opts.Max - p.opts.Min
 		}
 	}
-	for _, p := range *a.pools.Load() {
+	rest := surplus
+	for _, p := range pools {
+		if p != nil {
+			rest -= p.extra(surplus, wanted)
+		}
+	}
+	for _, p := range pools {
 		if p == nil {
 			continue
 		}
-		extra := p.opts.Max - p.opts.Min
-		if wanted > surplus {
-			extra = extra * surplus / wanted
+		extra := p.extra(surplus, wanted)
+		if rest > 0 && extra < p.opts.Max-p.opts.Min {
+			extra, rest = extra+1, rest-1
 		}
-		p.limit.Store(int32(p.opts.Min + extra))
-		p.over.Store(p.held > p.opts.Min+extra)
+		a.setLimit(p, p.opts.Min+extra)
 	}
+}
+
+// extra is p's part of the surplus, rounded down.
+func (p *Pool) extra(surplus, wanted int) int {
+	want := p.opts.Max - p.opts.Min
+	if wanted > surplus {
+		return want * surplus / wanted
+	}
+	return want
+}
+
+// setLimit changes p's limit, and takes what is idle beyond it: its owner may not
+// come by for long. Caller holds mu.
+func (a *Arena) setLimit(p *Pool, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limit.Store(int32(n))
+	p.mark()
+	a.reclaim(p, &p.mu.returned, p.held-n)
+}
+
+// reclaim moves up to n of p's idle segments to the free ones. Caller holds mu and
+// p.mu.
+func (a *Arena) reclaim(p *Pool, from *stack, n int) {
+	n = min(n, len(*from))
+	if n <= 0 {
+		return
+	}
+	for range n {
+		a.mu.free.push(from.pop())
+	}
+	a.hold(p, -n)
 }
