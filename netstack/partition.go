@@ -51,18 +51,21 @@ func (p *Partition) Subpartitions() int { return len(p.subs) }
 // Available reports whether the output of one more record can be taken without
 // overdraft. It is cheap enough to be asked before every record.
 func (p *Partition) Available() bool {
-	if p.overfull.Load() > 0 {
-		return p.cancelled.Load()
+	if p.overfull.Load() == 0 && !p.spare.IsZero() {
+		return true
 	}
-	return !p.spare.IsZero() || p.takeSpare()
+	return p.takeSpare() || p.cancelled.Load()
 }
 
-func (p *Partition) takeSpare() bool {
-	buf, ok := p.pool.Get()
-	if ok {
-		p.spare = buf
+func (p *Partition) takeSpare() (ok bool) {
+	if p.overfull.Load() > 0 {
+		return false
 	}
-	return ok || p.cancelled.Load()
+	if !p.spare.IsZero() {
+		return true // the queue was relieved since Available looked
+	}
+	p.spare, ok = p.pool.Get()
+	return ok
 }
 
 // Await makes the Waker fire once Available may have become true.
@@ -87,7 +90,7 @@ func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
 func (p *Partition) Space(sub, n int) []byte {
 	b := &p.builders[sub]
 	if len(b.mem)-b.pos < n {
-		p.next(sub)
+		return p.next(sub)
 	}
 	return b.mem[b.pos:]
 }
@@ -108,17 +111,19 @@ func (p *Partition) WriteLarge(sub int, rec []byte) {
 	}
 }
 
-// next seals the open buffer of sub, if it holds anything, and opens another.
-func (p *Partition) next(sub int) {
+// next seals the open buffer of sub, if it holds anything, opens another, and
+// lends it.
+func (p *Partition) next(sub int) []byte {
 	p.seal(sub, false)
 	b := &p.builders[sub]
 	b.buf = p.obtain()
 	if b.buf.IsZero() {
 		b.mem = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
-		return
+		return b.mem
 	}
 	b.mem, b.at = b.buf.Space(), len(p.open)
 	p.open = append(p.open, sub)
+	return b.mem
 }
 
 // obtain returns a buffer by all means; none only after Cancel.
