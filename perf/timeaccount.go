@@ -18,29 +18,28 @@ const (
 )
 
 // TimeAccount splits a subtask's wall time into activities. One goroutine writes
-// it; any may Read. The parts always sum to the wall time exactly.
+// it; any may Read. The parts always sum to the wall time exactly. The zero value has
+// not started.
 type TimeAccount struct {
 	sequence atomic.Uint64 // odd while the owner writes
 	since    atomic.Int64  // when the current activity began
-	current  atomic.Uint32 // Activity, or stopped
+	current  atomic.Uint32 // 1 + Activity; 0: not running
 	spent    [activities]atomic.Int64
 }
 
-const stopped = uint32(activities)
-
-// Start begins with Busy.
-func (a *TimeAccount) Start(now time.Duration) { a.turn(uint32(Busy), now, false) }
+// Start begins with Busy. Time before it, or after Stop, does not count.
+func (a *TimeAccount) Start(now time.Duration) { a.turn(1+uint32(Busy), now) }
 
 // To ends the current activity and begins another.
-func (a *TimeAccount) To(next Activity, now time.Duration) { a.turn(uint32(next), now, true) }
+func (a *TimeAccount) To(next Activity, now time.Duration) { a.turn(1+uint32(next), now) }
 
 // Stop ends the account.
-func (a *TimeAccount) Stop(now time.Duration) { a.turn(stopped, now, true) }
+func (a *TimeAccount) Stop(now time.Duration) { a.turn(0, now) }
 
-func (a *TimeAccount) turn(next uint32, now time.Duration, count bool) {
+func (a *TimeAccount) turn(next uint32, now time.Duration) {
 	a.sequence.Add(1)
-	if current := a.current.Load(); count && current != stopped {
-		a.spent[current].Add(int64(now) - a.since.Load())
+	if current := a.current.Load(); current != 0 {
+		a.spent[current-1].Add(int64(now) - a.since.Load())
 	}
 	a.since.Store(int64(now))
 	a.current.Store(next)
@@ -55,19 +54,22 @@ type Times struct {
 // Total is the wall time accounted for.
 func (t Times) Total() time.Duration { return t.Busy + t.Idle + t.Backpressured }
 
-// Read returns the account up to now.
+// Read returns the account up to now. If the owner has turned after now already,
+// it is the account up to that turn.
 func (a *TimeAccount) Read(now time.Duration) Times {
 	for {
 		before := a.sequence.Load()
-		var spent [activities + 1]int64
+		var spent [1 + activities]int64
 		for i := range a.spent {
-			spent[i] = a.spent[i].Load()
+			spent[1+i] = a.spent[i].Load()
 		}
-		if current := a.current.Load(); current != stopped {
-			spent[current] += max(0, int64(now)-a.since.Load())
-		}
+		spent[a.current.Load()] += max(0, int64(now)-a.since.Load())
 		if before%2 == 0 && before == a.sequence.Load() {
-			return Times{Busy: time.Duration(spent[Busy]), Idle: time.Duration(spent[Idle]), Backpressured: time.Duration(spent[Backpressured])}
+			return Times{
+				Busy:          time.Duration(spent[1+Busy]),
+				Idle:          time.Duration(spent[1+Idle]),
+				Backpressured: time.Duration(spent[1+Backpressured]),
+			}
 		}
 	}
 }
