@@ -15,6 +15,7 @@ func Suites() map[string]func() []Case {
 func Exchange() []Case {
 	var cases []Case
 	cases = append(cases, bulkCases()...)
+	cases = append(cases, stalledCase())
 	cases = append(cases, manyChannelCases()...)
 	cases = append(cases, localCases()...)
 	cases = append(cases, latencyCases()...)
@@ -68,6 +69,24 @@ func bulkCases() (cases []Case) {
 		})
 	}
 	return cases
+}
+
+// stalledCase has a full channel without a reader on the same connection.
+func stalledCase() Case {
+	measure := func(stalled bool) Measure {
+		return func(ctx context.Context, s Size) (float64, error) {
+			w := wire{Writers: 1, Channels: 4, Readers: 4, Window: 8, Memory: 64 << 20, Bytes: s.Of(4 << 30), Stalled: stalled}
+			rate, _, err := w.measure(ctx)
+			return rate, err
+		}
+	}
+	return Case{
+		Name: "tcp/stalled-neighbour", Metric: "throughput", Unit: "B/s", Better: Higher,
+		Parameters: map[string]any{"processes": 2, "channels": 4, "stalled_channels": 1, "credits_per_channel": 8},
+		Ours:       measure(true),
+		Baselines:  []Baseline{{Name: "no stalled channel", Run: measure(false)}},
+		Goal:       &Goal{"no stalled channel", 0.95},
+	}
 }
 
 // manyChannelCases follow the networkThroughput benchmark of Apache Flink: 4 writers

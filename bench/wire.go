@@ -23,6 +23,7 @@ type wire struct {
 	Flush    time.Duration // interval
 	Memory   int64         // bytes of buffers of each side
 	Hogs     int           // goroutines that compute beside, on each side (echo only)
+	Stalled  bool          // one more channel, full, whose reader does not read until the end
 }
 
 func (w wire) total() int { return w.Writers * w.Channels }
@@ -62,15 +63,21 @@ func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, 
 			}
 		}
 	}
+	stuck, err := w.stuckOutlet(arena, s)
+	if err != nil {
+		return 0, 0, err
+	}
 	if err := s.Start(ctx); err != nil {
 		return 0, 0, err
 	}
+	stuck.fill()
 	start, used := time.Now(), cpuSeconds()
 	var writers sync.WaitGroup
 	for _, o := range outs {
 		writers.Go(func() { w.write(o) })
 	}
 	writers.Wait()
+	stuck.end()
 	select {
 	case <-done:
 	case err := <-failed:
@@ -121,6 +128,10 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 			}
 		}
 	}
+	stuck, err := w.stuckInlet(s)
+	if err != nil {
+		return r, err
+	}
 	if err := s.Start(ctx); err != nil {
 		return r, err
 	}
@@ -135,6 +146,9 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 		})
 	}
 	readers.Wait()
+	if stuck != nil {
+		stuck.each(func([]byte) {})
+	}
 	r.CPU, r.Bytes = cpuSeconds()-used, bytes.Load()
 	return r, errors.Join(s.Control(0, []byte("done")), s.Close(), arena.Close())
 }
