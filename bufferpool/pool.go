@@ -39,8 +39,8 @@ type Pool struct {
 	}
 }
 
-// drawBatch is how many segments of its minimum a pool draws at once. Floating ones
-// are drawn singly, since what one pool draws ahead another lacks.
+// drawBatch is how many segments of its minimum a pool draws at once at most. Floating
+// ones are drawn singly, since what one pool draws ahead another lacks.
 const drawBatch = 8
 
 // NewPool makes a pool. The error is a *BudgetError when the arena cannot reserve
@@ -157,7 +157,7 @@ func (a *Arena) draw(p *Pool, overdraft int) bool {
 	if p.fetch() {
 		return true
 	}
-	n := min(max(1, min(drawBatch, p.claim())), a.drawable(p, p.Limit()+overdraft))
+	n := min(a.batch(p), a.drawable(p, p.Limit()+overdraft))
 	if n == 0 || p.mu.closed {
 		return false
 	}
@@ -168,6 +168,14 @@ func (a *Arena) draw(p *Pool, overdraft int) bool {
 	}
 	a.hold(p, n)
 	return true
+}
+
+// batch is how many segments p should draw at once. Caller holds mu.
+func (a *Arena) batch(p *Pool) int {
+	if len(a.mu.free) < a.mu.reserved {
+		return 1 // what others were promised is out on loan: leave them what there is
+	}
+	return max(1, min(drawBatch, p.claim()))
 }
 
 // Available is a lower bound of how many Gets would succeed now.
