@@ -121,7 +121,7 @@ func TestAFailureStopsAllWorkers(t *testing.T) {
 func TestWorkersWithDifferentJobsRefuseEachOther(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	errs := workers(t, 2, func(index int, opts overtake.Options) error {
-		opts.Cluster.ConnectTimeout = 5 * time.Second
+		opts.Cluster.ConnectTimeout = time.Second
 		job := overtake.NewJob("same name", opts)
 		in := overtake.From(job, numbers(10))
 		if index == 1 {

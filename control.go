@@ -94,6 +94,9 @@ func (w *worker) stackOptions(at place) netstack.StackOptions {
 		Arena: w.arena, Index: at.index, Peers: at.addresses, Listener: at.listener, Network: at.network,
 		Job: w.plan.job.name, Epoch: 1, Graph: graph, Layout: layout,
 		TLS: c.TLS, InsecurePlaintext: c.InsecurePlaintext, ConnectTimeout: c.ConnectTimeout,
-		OnControl: w.hear, OnFailure: w.fail, Log: w.plan.job.opts.Log,
+		OnControl: w.hear, OnFailure: w.lost, Log: w.plan.job.opts.Log,
 	}
 }
+
+// lost takes the failure of a connection.
+func (w *worker) lost(err error) { w.fail(fmt.Errorf("%w: %w", ErrPeer, err)) }

@@ -36,7 +36,7 @@ var goroutines = []struct {
 	{".", "copies.stop", "func", "callback"},
 	{".", "copies.watch", "func", "copy"},
 	{".", "worker.run", "func", "task"},
-	{".", "worker.run", "w.cancelTasks", "callback"},
+	{".", "worker.run", "w.cancelled", "callback"},
 	{"connectors/memory", "channelReader.wait", "func", "poller"},
 	{"connectors/generate", "source.Open", "r.wake", "callback"},
 	{"netstack", "Stack.Close", "s.Abort", "callback"},

@@ -147,7 +147,7 @@ func (w *worker) run() error {
 			w.fail(err)
 		}
 	}
-	stop := context.AfterFunc(w.ctx, w.cancelTasks)
+	stop := context.AfterFunc(w.ctx, w.cancelled)
 	defer stop()
 	var running sync.WaitGroup
 	for _, s := range w.subtasks {
@@ -183,7 +183,9 @@ func (w *worker) fail(err error) {
 	}
 }
 
-func (w *worker) cancelTasks() {
+// cancelled stops the subtasks when the job has failed, or its caller has had enough.
+func (w *worker) cancelled() {
+	w.fail(context.Cause(w.ctx))
 	for _, s := range w.subtasks {
 		s.task.Cancel()
 	}

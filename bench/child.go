@@ -49,7 +49,7 @@ func Child() bool {
 		r.Err = err.Error()
 	}
 	b, _ := json.Marshal(r)
-	fmt.Printf("\n%s%s\n", reportMark, b)
+	fmt.Fprintf(os.Stdout, "\n%s%s\n", reportMark, b)
 	return true
 }
 

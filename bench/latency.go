@@ -122,6 +122,7 @@ func (w wire) roundTrips(ctx context.Context, count int) (times []float64, err e
 // before it lets others run, as the task loop does.
 func hog(n int) (stop func()) {
 	var stopped atomic.Bool
+	var result atomic.Uint64 // keeps the compiler from dropping the work
 	var running sync.WaitGroup
 	for range n {
 		running.Go(func() {
@@ -134,7 +135,7 @@ func hog(n int) (stop func()) {
 				}
 				runtime.Gosched()
 			}
-			sink.Store(x)
+			result.Add(x)
 		})
 	}
 	return func() {

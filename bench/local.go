@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,8 +18,16 @@ import (
 // localRecord is the size of a record of the cases in one process, in bytes.
 const localRecord = 100
 
-// sink keeps the compiler from dropping a measurement's result.
-var sink atomic.Uint64
+// wrong says that a measurement did not move what it should have.
+func wrong(got, want uint64) error {
+	if got == want {
+		return nil
+	}
+	return fmt.Errorf("bench: the records add up to %d, want %d", got, want)
+}
+
+// triangle is 0 + 1 + … + n-1.
+func triangle(n int64) uint64 { return uint64(n) * uint64(n-1) / 2 }
 
 // perRecord times f over n records.
 func perRecord(n int64, f func() error) (float64, error) {
@@ -74,13 +83,7 @@ func batches(receivers int) Measure {
 			readers.Wait()
 			return nil
 		})
-		if want := uint64(n) * uint64(n-1) / 2; err == nil && sum.Load() != want {
-			err = fmt.Errorf("bench: the records add up to %d, want %d", sum.Load(), want)
-		}
-		if err == nil {
-			err = arena.Close()
-		}
-		return t, err
+		return t, errors.Join(err, wrong(sum.Load(), triangle(n)), arena.Close())
 	}
 }
 
@@ -118,8 +121,7 @@ func sliceChannel(_ context.Context, size Size) (float64, error) {
 			c <- b
 		}
 		close(c)
-		sink.Store(<-done)
-		return nil
+		return wrong(<-done, triangle(n))
 	})
 }
 
@@ -132,6 +134,7 @@ func pointerChannels(receivers int) Measure {
 		n := size.Of(5_000_000)
 		pool := sync.Pool{New: func() any { return new(pooled) }}
 		var readers sync.WaitGroup
+		var total atomic.Uint64
 		chans := make([]chan *pooled, receivers)
 		for i := range chans {
 			chans[i] = make(chan *pooled, 1024)
@@ -141,7 +144,7 @@ func pointerChannels(receivers int) Measure {
 					sum += binary.LittleEndian.Uint64(p.data[:])
 					pool.Put(p)
 				}
-				sink.Add(sum)
+				total.Add(sum)
 			})
 		}
 		return perRecord(n, func() error {
@@ -154,7 +157,7 @@ func pointerChannels(receivers int) Measure {
 				close(c)
 			}
 			readers.Wait()
-			return nil
+			return wrong(total.Load(), triangle(n))
 		})
 	}
 }
@@ -166,6 +169,7 @@ func handBatches(receivers int) Measure {
 		n := size.Of(20_000_000)
 		const batch = 32 << 10
 		var readers sync.WaitGroup
+		var total atomic.Uint64
 		full, free := make([]chan []byte, receivers), make([]chan []byte, receivers)
 		open := make([][]byte, receivers)
 		for i := range full {
@@ -182,7 +186,7 @@ func handBatches(receivers int) Measure {
 					}
 					free[i] <- b[:0]
 				}
-				sink.Add(sum)
+				total.Add(sum)
 			})
 		}
 		var payload [localRecord]byte
@@ -206,7 +210,7 @@ func handBatches(receivers int) Measure {
 				close(c)
 			}
 			readers.Wait()
-			return nil
+			return wrong(total.Load(), triangle(n))
 		})
 	}
 }
@@ -271,7 +275,6 @@ func chainHop(_ context.Context, size Size) (float64, error) {
 		for i := range uint64(n) {
 			chain.Collect(i)
 		}
-		sink.Store(end.sum)
-		return nil
+		return wrong(end.sum, triangle(n)+hops*uint64(n))
 	})
 }

@@ -23,7 +23,12 @@ const (
 var stateNames = [states]string{"idle", "open", "queued", "in flight", "parked", "received", "captured"}
 
 // String is the state's name.
-func (s State) String() string { return stateNames[s] }
+func (s State) String() string {
+	if s >= states {
+		return fmt.Sprintf("state %d", uint32(s))
+	}
+	return stateNames[s]
+}
 
 // Ledger says who holds the buffers of an arena. Counts are read one after the
 // other while others work: they are exact only when nobody does.

@@ -86,7 +86,7 @@ type stressConsumer struct {
 	*subtask
 	r             *reader
 	held          []netstack.Item
-	blocked       bool // some channels may be
+	blocked       bool     // some channels may be
 	seen, urgents []uint64 // by channel
 }
 

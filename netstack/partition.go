@@ -51,18 +51,17 @@ func (p *Partition) Subpartitions() int { return len(p.subs) }
 // Available reports whether the output of one more record can be taken without
 // overdraft. It is cheap enough to be asked before every record.
 func (p *Partition) Available() bool {
-	if p.overfull.Load() == 0 && !p.spare.IsZero() {
-		return true
-	}
-	return p.takeSpare() || p.cancelled.Load()
+	return p.overfull.Load() == 0 && !p.spare.IsZero() || p.takeSpare()
 }
 
 func (p *Partition) takeSpare() (ok bool) {
-	if p.overfull.Load() > 0 {
+	switch {
+	case p.cancelled.Load():
+		return true
+	case p.overfull.Load() > 0:
 		return false
-	}
-	if !p.spare.IsZero() {
-		return true // the queue was relieved since Available looked
+	case !p.spare.IsZero():
+		return true // a queue was relieved since Available looked
 	}
 	p.spare, ok = p.pool.Get()
 	return ok
@@ -89,24 +88,26 @@ func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
 // it waits, and the subtask serves nothing meanwhile.
 func (p *Partition) Space(sub, n int) []byte {
 	b := &p.builders[sub]
-	if len(b.mem)-b.pos < n {
+	if len(b.free) < n {
 		return p.next(sub)
 	}
-	return b.mem[b.pos:]
+	return b.free
 }
 
 // Commit adds n bytes, written to what Space lent, to the open buffer.
-func (p *Partition) Commit(sub, n int) { p.builders[sub].pos += n }
+func (p *Partition) Commit(sub, n int) {
+	b := &p.builders[sub]
+	b.free = b.free[n:]
+}
 
 // WriteLarge cuts a record that is larger than MaxRecord over several buffers.
 // It lends the record.
 func (p *Partition) WriteLarge(sub int, rec []byte) {
 	p.seal(sub, false)
 	for len(rec) > 0 {
-		p.next(sub)
-		b := &p.builders[sub]
-		n := copy(b.mem, rec)
-		b.pos, rec = n, rec[n:]
+		n := copy(p.next(sub), rec)
+		p.Commit(sub, n)
+		rec = rec[n:]
 		p.seal(sub, len(rec) > 0)
 	}
 }
@@ -118,12 +119,12 @@ func (p *Partition) next(sub int) []byte {
 	b := &p.builders[sub]
 	b.buf = p.obtain()
 	if b.buf.IsZero() {
-		b.mem = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
-		return b.mem
+		b.free = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
+		return b.free
 	}
-	b.mem, b.at = b.buf.Space(), len(p.open)
+	b.free, b.at = b.buf.Space(), len(p.open)
 	p.open = append(p.open, sub)
-	return b.mem
+	return b.free
 }
 
 // obtain returns a buffer by all means; none only after Cancel.
@@ -150,7 +151,7 @@ func (p *Partition) obtain() bufferpool.Buffer {
 // seal queues the open buffer of sub. An empty one goes back.
 func (p *Partition) seal(sub int, part bool) {
 	b := &p.builders[sub]
-	buf, n := b.buf, b.pos
+	buf, n := b.buf, p.MaxRecord()-len(b.free)
 	if buf.IsZero() {
 		*b = builder{}
 		return

@@ -12,6 +12,8 @@ var (
 	ErrRecordTooLarge = errors.New("record is too large")
 	// ErrPartitioner: a custom partitioner chose a receiver that does not exist.
 	ErrPartitioner = errors.New("partitioner chose no existing receiver")
+	// ErrStateName: a Processor asked twice for state of the same name.
+	ErrStateName = errors.New("state name is taken")
 	// ErrPanic: user code panicked; the message has its value and stack.
 	ErrPanic = errors.New("user code panicked")
 )
@@ -38,8 +40,5 @@ func errRecordTooLarge(n int) error {
 func errPartitioner(sub, n int) error {
 	return fmt.Errorf("%w: receiver %d of %d", ErrPartitioner, sub, n)
 }
-
-// ErrStateName: a Processor asked twice for state of the same name.
-var ErrStateName = errors.New("state name is taken")
 
 func errStateName(name string) error { return fmt.Errorf("%w: %q", ErrStateName, name) }

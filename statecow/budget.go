@@ -8,7 +8,7 @@ const reserve = 3
 func (m *Map) segCost() int64 { return int64(m.segSize + m.segSize/64) }
 
 // inUse is the memory that is needed now.
-func (m *Map) inUse() int64 { return int64(m.used)*m.segCost() + m.index.bytes() }
+func (m *Map) inUse() int64 { return int64(m.used)*m.segCost() + m.index.bytes() + m.timers }
 
 // spareBytes is how much the index may grow.
 func (m *Map) spareBytes() int64 { return m.opts.Budget - m.inUse() - reserve*m.segCost() }
@@ -88,7 +88,7 @@ func (m *Map) Stats() Stats {
 		LogBytes:       int64(m.used) * int64(m.segSize),
 		HeldBytes:      held * int64(m.segSize),
 		IndexBytes:     m.index.bytes(),
-		MemoryBytes:    m.log.bytes() + m.index.bytes(),
+		MemoryBytes:    m.log.bytes() + m.index.bytes() + m.timers,
 		Snapshots:      len(m.open),
 		Compacted:      m.clean.moved * unit,
 		Expired:        m.sweep.expired,

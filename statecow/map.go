@@ -21,6 +21,7 @@ type Map struct {
 	bases  bases
 	clean  cleaner
 	expiry Expiry
+	timers int64 // bytes of timer queues beside the map
 	sweep  sweeper
 	closed bool
 }

@@ -32,7 +32,7 @@ func TSV[T any](path string) operators.Sink[T] {
 
 // escapeTSV escapes dst[start:].
 func escapeTSV(dst []byte, start int) []byte {
-	if bytes.IndexAny(dst[start:], "\t\n\r\\") < 0 {
+	if !bytes.ContainsAny(dst[start:], "\t\n\r\\") {
 		return dst
 	}
 	field := bytes.Clone(dst[start:])

@@ -29,6 +29,7 @@ type exchangeRun struct {
 	Raw      bool  // plain 1 MiB writes and reads instead
 	Channels int
 	Window   int // exclusive buffers per channel
+	Gates    int // consumers, each with Channels/Gates channels; 0: one per channel
 	Sources  int // producing goroutines, each with Channels/Sources channels
 	Queue    int // buffers per subpartition; 0: default
 	Record   int // bytes; 0: whole buffers
@@ -281,9 +282,15 @@ func (run exchangeRun) send(b *testing.B) result {
 func (run exchangeRun) receive(t *testing.T) result {
 	s, arena := run.stack(t, 1, func([]byte) {})
 	var ins []*inlet
-	for ch := range run.Channels {
-		in := newInlet(t, netstack.GateOptions{Inputs: []int{1}, Exclusive: run.Window})
-		must(t, s.BindIn(0, uint32(1+ch), in.Gate, 0))
+	if run.Gates == 0 {
+		run.Gates = run.Channels
+	}
+	each := run.Channels / run.Gates
+	for i := range run.Gates {
+		in := newInlet(t, netstack.GateOptions{Inputs: []int{each}, Exclusive: run.Window})
+		for ch := range each {
+			must(t, s.BindIn(0, uint32(1+i*each+ch), in.Gate, ch))
+		}
 		ins = append(ins, in)
 	}
 	must(t, s.Start(context.Background()))
