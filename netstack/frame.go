@@ -42,13 +42,19 @@ const (
 	flagPriority             // event: goes before queued data
 	flagChecksum             // the payload's CRC is present
 	flagPadded               // data: zeros follow the payload, up to the size of a buffer
-	flagsKnown   = flagPartial | flagPriority | flagChecksum | flagPadded
 )
+
+// allowed are the flags that each type may carry.
+var allowed = [frameTypes]uint8{
+	frameData:    flagPartial | flagChecksum | flagPadded,
+	frameEvent:   flagPriority | flagChecksum,
+	frameControl: flagChecksum,
+}
 
 // maxPadding, as a part of a buffer's payload area: a buffer that is nearly full is
 // sent padded to a whole segment, so that what follows stays aligned at the
 // receiver, which then copies nothing. Records rarely fill a buffer to the last
-// byte. Copying such buffers cost 1.1x of the CPU time in all over loopback.
+// byte: copying those of 2,000-byte records moved 0.95x as much over loopback.
 const maxPadding = 16
 
 // header is a frame's header, drawn in the package documentation.
@@ -91,7 +97,7 @@ func (h *header) parse(src []byte) error {
 	h.backlog = binary.LittleEndian.Uint32(src[12:])
 	h.sequence = binary.LittleEndian.Uint64(src[16:])
 	h.payload = binary.LittleEndian.Uint32(src[24:])
-	if h.kind == 0 || h.kind >= frameTypes || h.flags&^flagsKnown != 0 {
+	if h.kind == 0 || h.kind >= frameTypes || h.flags&^allowed[h.kind] != 0 {
 		return fmt.Errorf("%w: %v, flags %#x", ErrFrame, h.kind, h.flags)
 	}
 	return nil

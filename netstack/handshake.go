@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 )
 
 // A handshake message is a prefix that every version must understand, and a body:
@@ -178,8 +180,18 @@ func decodeRefusal(b []byte, peer int) error {
 	if !ok || !ok2 {
 		return foreign("a refusal of %d bytes", len(b))
 	}
-	e.Got, e.Want = got, want
+	e.Got, e.Want = printable(got), printable(want)
 	return e
+}
+
+// printable keeps a stranger's words from doing anything to a log.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s)
 }
 
 // readHandshake reads one message and no byte more. It allocates at most

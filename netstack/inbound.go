@@ -2,6 +2,7 @@ package netstack
 
 import (
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/internal/invariant"
 )
 
 const (
@@ -74,6 +75,9 @@ func (r *inbound) vectors(dst [][]byte, limit int) [][]byte {
 		limit--
 	}
 	r.gather(min(max(r.want, 1), limit, maxPieces))
+	if invariant.Enabled {
+		invariant.Check(limit <= 0 || len(r.pieces) > 0, "worker %d: no piece to read into", r.conn.peer)
+	}
 	for i, p := range r.pieces {
 		if i == limit {
 			break
@@ -229,19 +233,24 @@ func (r *inbound) complete() error {
 	}
 	f := r.cur
 	r.cur = frame{}
-	if err := r.conn.finish(&f); err != nil {
-		f.buf.Release()
-		return err
+	err := r.conn.finish(&f)
+	if err != nil {
+		f.drop()
 	}
-	return nil
+	return err
+}
+
+// drop gives the frame's buffer back, if it has one.
+func (f *frame) drop() {
+	if !f.buf.IsZero() {
+		f.buf.Release()
+	}
 }
 
 func (r *inbound) release() {
 	for _, p := range r.pieces {
 		p.Release()
 	}
-	if !r.cur.buf.IsZero() {
-		r.cur.buf.Release()
-	}
+	r.cur.drop()
 	r.pieces, r.cur, r.stashed, r.carried = nil, frame{}, 0, 0
 }

@@ -231,6 +231,9 @@ func (s *Stack) Close() error {
 		s.wg.Wait()
 		return ErrClosed
 	}
+	if listener == nil {
+		listener = s.opts.Listener
+	}
 	if listener != nil {
 		_ = listener.Close() // the acceptor sees it
 	}

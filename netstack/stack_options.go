@@ -126,6 +126,9 @@ func (o StackOptions) validateTLS() error {
 	if c.ClientCAs == nil {
 		errs = append(errs, errors.New("netstack: stack: TLS needs ClientCAs to verify the peers that connect"))
 	}
+	if c.InsecureSkipVerify && c.VerifyConnection == nil {
+		errs = append(errs, errors.New("netstack: stack: TLS must verify the peers that are dialed: InsecureSkipVerify needs VerifyConnection"))
+	}
 	if c.MaxVersion != 0 && c.MaxVersion < tls.VersionTLS13 {
 		errs = append(errs, errors.New("netstack: stack: TLS must allow version 1.3"))
 	}
