@@ -1,7 +1,9 @@
 package overtake
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/overtake-stream/overtake/netstack"
 )
@@ -98,5 +100,12 @@ func (w *worker) stackOptions(at place) netstack.StackOptions {
 	}
 }
 
-// lost takes the failure of a connection.
-func (w *worker) lost(err error) { w.fail(fmt.Errorf("%w: %w", ErrPeer, err)) }
+// lost takes the failure of a connection. It names the edges that the connection
+// carried.
+func (w *worker) lost(err error) {
+	var p *netstack.PeerError
+	if errors.As(err, &p) {
+		err = fmt.Errorf("%w; the connection carried %s", err, strings.Join(w.plan.between(w.index, p.Peer), ", "))
+	}
+	w.fail(fmt.Errorf("%w: %w", ErrPeer, err))
+}

@@ -87,3 +87,29 @@ func chainName(head *node) string {
 	walk(head)
 	return strings.Join(names, " -> ")
 }
+
+// between names the edges that have channels from one of two workers to the other.
+func (p *plan) between(a, b int) (edges []string) {
+	for _, n := range p.job.nodes {
+		for _, e := range n.outputs {
+			if !e.fused() && p.crosses(e, a, b) {
+				edges = append(edges, fmt.Sprintf("%q to %q", e.from.name, e.to.name))
+			}
+		}
+	}
+	return edges
+}
+
+// crosses reports whether an edge has a channel between two workers.
+func (p *plan) crosses(e *edge, a, b int) bool {
+	for from := range e.from.parallelism {
+		first, end := e.targets(from)
+		for to := first; to < end; to++ {
+			x, y := p.worker(e.from, from), p.worker(e.to, to)
+			if (x == a && y == b) || (x == b && y == a) {
+				return true
+			}
+		}
+	}
+	return false
+}

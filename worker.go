@@ -204,14 +204,17 @@ func (w *worker) result() error {
 // dismantle gives everything back.
 func (w *worker) dismantle() error {
 	defer w.cancel(nil)
-	var errs []error
+	var err error
 	if w.stack != nil {
-		errs = append(errs, w.stack.Close())
+		err = w.stack.Close()
+	}
+	if w.result() != nil {
+		err = nil // what Close says of a failed job has been said
 	}
 	for _, s := range w.subtasks {
 		s.close()
 	}
-	return errors.Join(append(errs, w.arena.Close())...)
+	return errors.Join(err, w.arena.Close())
 }
 
 // close drops what a subtask that never ran, or has ended, still has.

@@ -7,40 +7,55 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// protoCodec encodes pointers to protobuf messages.
-type protoCodec[T any] struct {
-	fresh       func() T
-	fingerprint uint64
+// messageCodec encodes pointers to protobuf messages. Their layout is the message's
+// name alone: protobuf has its own rules for versions that differ.
+type messageCodec[T any] struct {
+	typeCodec
+	fresh func() T
 }
 
-func newProtoCodec[T any](t reflect.Type) (Codec[T], error) {
-	if t.Kind() != reflect.Pointer {
-		return nil, fmt.Errorf("%w: %v is a protobuf interface; use the pointer to a message", ErrNoCodec, t)
+func newMessageCodec[T any](t reflect.Type) (Codec[T], error) {
+	if _, err := messageName(t, t.String()); err != nil {
+		return nil, err
 	}
-	c := protoCodec[T]{fresh: func() T { return reflect.New(t.Elem()).Interface().(T) }}
-	name := any(c.fresh()).(proto.Message).ProtoReflect().Descriptor().FullName()
-	c.fingerprint = layoutHash("proto " + string(name))
-	return c, nil
+	return &messageCodec[T]{
+		typeCodec: typeCodec{name: t.String(), layout: layout(t)},
+		fresh:     func() T { return reflect.New(t.Elem()).Interface().(T) },
+	}, nil
 }
 
-// Append implements Codec. A message that protobuf refuses (invalid UTF-8, say)
-// panics, which fails the job with its reason.
-func (protoCodec[T]) Append(dst []byte, v T) []byte {
-	out, err := proto.MarshalOptions{}.MarshalAppend(dst, any(v).(proto.Message))
+// messageName returns the full name of a message by the type of its pointer. Types
+// that only embed a message, or have no descriptor of their own, are refused.
+func messageName(t reflect.Type, path string) (string, error) {
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return "", refuse(path, "is a protobuf message but %v is no pointer to one; use the pointer", t)
+	}
+	m := reflect.New(t.Elem()).Interface().(proto.Message).ProtoReflect()
+	if reflect.TypeOf(m.Interface()) != t || m.Descriptor() == nil {
+		return "", refuse(path, "is a protobuf message but %v is no generated type; give the operator a codec with WithCodec", t)
+	}
+	return string(m.Descriptor().FullName()), nil
+}
+
+// Append implements Codec. A nil message is an empty one.
+func (*messageCodec[T]) Append(dst []byte, v T) []byte { return marshal(dst, any(v).(proto.Message)) }
+
+// marshal appends a message. One that protobuf refuses (invalid UTF-8, say) panics,
+// which fails the job with its reason. Maps are sorted: equal messages have equal
+// bytes, which matters to keys.
+func marshal(dst []byte, m proto.Message) []byte {
+	dst, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, m)
 	if err != nil {
-		panic(err)
+		panic(fmt.Errorf("operators: a message cannot be encoded: %w", err))
 	}
-	return out
+	return dst
 }
 
 // Decode implements Codec. The message is new: it may be kept.
-func (c protoCodec[T]) Decode(src []byte) (T, error) {
+func (c *messageCodec[T]) Decode(src []byte) (T, error) {
 	v := c.fresh()
 	if err := proto.Unmarshal(src, any(v).(proto.Message)); err != nil {
-		return v, fmt.Errorf("%w: %w", ErrDecode, err)
+		return v, c.damaged(src, src, badMessage+": "+err.Error())
 	}
 	return v, nil
 }
-
-// Fingerprint implements Codec.
-func (c protoCodec[T]) Fingerprint() uint64 { return c.fingerprint }
