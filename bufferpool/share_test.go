@@ -33,6 +33,15 @@ func TestNoSegmentIsLeftOver(t *testing.T) {
 	want(t, "limits", sum, 5)
 }
 
+// Without a minimum, a limit of 0 would be a sleep without end.
+func TestPoolThatWantsLittleIsNotLeftWithoutAny(t *testing.T) {
+	a := newArena(t, 50)
+	big := newPool(t, a, bufferpool.PoolOptions{Max: 1000})
+	small := newPool(t, a, bufferpool.PoolOptions{Max: 1})
+	want(t, "small", small.Limit(), 1)
+	want(t, "big", big.Limit(), 49)
+}
+
 func TestHugeMaximumIsTheWholeArena(t *testing.T) {
 	a := newArena(t, 5)
 	p := newPool(t, a, bufferpool.PoolOptions{Max: 1 << 62, Overdraft: 1 << 62})

@@ -5,7 +5,7 @@ import "slices"
 // register gives p an id and works out everybody's share anew.
 func (a *Arena) register(p *Pool) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.unlockAndWake() // the division's rest may go to another pool than before, which waits
 	if a.mu.closed {
 		return ErrClosed
 	}
@@ -52,7 +52,8 @@ func (a *Arena) forget(p *Pool) {
 
 // share works out the limits of all pools: each has its minimum, and what is left
 // of the arena is split in proportion to what each would like beyond. What the
-// division leaves over goes to the oldest. Caller holds mu.
+// division leaves over goes to those that it leaves without any, then to the oldest.
+// Caller holds mu.
 //
 // The limits add up to no more than there is. So a pool below its limit lacks a
 // segment only while another one is above its own (for its limit fell, it overdrew,
@@ -65,18 +66,28 @@ func (a *Arena) share() {
 			wanted += p.opts.Max - p.opts.Min
 		}
 	}
-	rest := surplus
-	for _, p := range pools {
-		if p != nil {
-			rest -= p.extra(surplus, wanted)
-		}
-	}
+	rest, without := surplus, 0
 	for _, p := range pools {
 		if p == nil {
 			continue
 		}
 		extra := p.extra(surplus, wanted)
-		if rest > 0 && extra < p.opts.Max-p.opts.Min {
+		rest -= extra
+		if extra == 0 && p.opts.Max > p.opts.Min {
+			without++
+		}
+	}
+	without = min(without, rest)
+	for _, p := range pools {
+		if p == nil {
+			continue
+		}
+		extra := p.extra(surplus, wanted)
+		switch {
+		case extra == p.opts.Max-p.opts.Min:
+		case extra == 0 && without > 0:
+			extra, rest, without = 1, rest-1, without-1
+		case extra > 0 && rest > without:
 			extra, rest = extra+1, rest-1
 		}
 		a.setLimit(p, p.opts.Min+extra)

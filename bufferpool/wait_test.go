@@ -80,6 +80,23 @@ func TestClosingAPoolWakesThoseThatGetItsShare(t *testing.T) {
 	release(all...)
 }
 
+// A new pool takes from one and, by rounding, gives to another.
+func TestNewPoolWakesTheOneThatGainsByRounding(t *testing.T) {
+	a := newArena(t, 5)
+	newPool(t, a, bufferpool.PoolOptions{Max: 5})
+	p, wake := newPool(t, a, bufferpool.PoolOptions{Max: 3}), newSignal()
+	b := mustGet(t, p)
+	if !p.NotifyAvailable(wake) {
+		t.Fatal("not registered at its limit")
+	}
+	newPool(t, a, bufferpool.PoolOptions{Max: 5})
+	want(t, "limit, which was 1", p.Limit(), 2)
+	if !wake.fired() {
+		t.Fatalf("asleep with %d available", p.Available())
+	}
+	b.Release()
+}
+
 func TestClosedPoolWakesNobody(t *testing.T) {
 	a := newArena(t, 4)
 	p := newPool(t, a, bufferpool.PoolOptions{Min: 1})
