@@ -52,14 +52,15 @@ func TestAccountsAreExact(t *testing.T) {
 func (m *model) open(t *rapid.T) *modelPool {
 	open := slices.DeleteFunc(slices.Clone(m.pools), func(p *modelPool) bool { return p.closed })
 	if len(open) == 0 {
-		t.Skip("no pool")
+		return m.add(t, bufferpool.PoolOptions{Max: 4})
 	}
 	return rapid.SampledFrom(open).Draw(t, "pool")
 }
 
+// buffer returns a buffer in use, or nil when there is none.
 func (m *model) buffer(t *rapid.T) *modelBuffer {
 	if len(m.handles) == 0 {
-		t.Skip("no buffer")
+		return nil
 	}
 	return rapid.SampledFrom(m.handles).Draw(t, "buffer")
 }
@@ -68,9 +69,12 @@ func (p *modelPool) String() string { return p.name }
 
 func (m *model) newPool(t *rapid.T) {
 	small := rapid.IntRange(0, 8)
-	o := bufferpool.PoolOptions{
-		Name: fmt.Sprint("p", m.made), Min: small.Draw(t, "min"), Max: small.Draw(t, "max"), Overdraft: small.Draw(t, "overdraft"),
-	}
+	m.add(t, bufferpool.PoolOptions{Min: small.Draw(t, "min"), Max: small.Draw(t, "max"), Overdraft: small.Draw(t, "overdraft")})
+}
+
+// add makes a pool, unless its minimum is more than there is.
+func (m *model) add(t *rapid.T, o bufferpool.PoolOptions) *modelPool {
+	o.Name = fmt.Sprint("p", m.made)
 	m.made++
 	sum := o.Min
 	for _, p := range m.pools {
@@ -82,9 +86,11 @@ func (m *model) newPool(t *rapid.T) {
 	if (err == nil) != (sum <= m.arena.Segments()) {
 		t.Fatalf("%d reserved of %d: %v", sum, m.arena.Segments(), err)
 	}
-	if err == nil {
-		m.pools = append(m.pools, &modelPool{Pool: p, name: o.Name, min: o.Min})
+	if err != nil {
+		return nil
 	}
+	m.pools = append(m.pools, &modelPool{Pool: p, name: o.Name, min: o.Min})
+	return m.pools[len(m.pools)-1]
 }
 
 func (m *model) closePool(t *rapid.T) {
@@ -140,21 +146,24 @@ func (m *model) notify(t *rapid.T) {
 }
 
 func (m *model) retain(t *rapid.T) {
-	b := m.buffer(t)
-	b.Retain()
-	b.refs++
+	if b := m.buffer(t); b != nil {
+		b.Retain()
+		b.refs++
+	}
 }
 
 func (m *model) release(t *rapid.T) {
-	b := m.buffer(t)
-	b.Release()
-	m.dropped(b)
+	if b := m.buffer(t); b != nil {
+		b.Release()
+		m.dropped(b)
+	}
 }
 
 func (m *model) recycle(t *rapid.T) {
-	b, p := m.buffer(t), m.open(t)
-	p.Recycle(b.Buffer) // whosever it is
-	m.dropped(b)
+	if b := m.buffer(t); b != nil {
+		m.open(t).Recycle(b.Buffer) // whosever it is
+		m.dropped(b)
+	}
 }
 
 func (m *model) dropped(b *modelBuffer) {
@@ -165,8 +174,8 @@ func (m *model) dropped(b *modelBuffer) {
 
 func (m *model) swap(t *rapid.T) {
 	x, y := m.buffer(t), m.buffer(t)
-	if x == y || x.refs > 1 || y.refs > 1 {
-		t.Skip("only a sole owner may swap")
+	if x == nil || x == y || x.refs > 1 || y.refs > 1 {
+		return // only a sole owner may swap
 	}
 	bufferpool.Swap(x.Buffer, y.Buffer)
 	x.pool, y.pool = y.pool, x.pool

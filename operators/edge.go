@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
 )
@@ -11,7 +12,8 @@ type edge[T any] struct {
 	ctx   *Context
 	out   *netstack.Partition
 	codec Codec[T]
-	room  int // bytes that a record usually needs: the open buffer must offer that much
+	room  int  // bytes that a record usually needs: the open buffer must offer that much
+	large bool // the last record was larger than a buffer
 }
 
 func newEdge[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) edge[T] {
@@ -22,6 +24,10 @@ func newEdge[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) edge[
 // write appends one record to the open buffer of subpartition sub. The codec
 // appends straight to the buffer.
 func (e *edge[T]) write(sub int, hash uint32, v T) {
+	if e.large {
+		e.writeLarge(sub, hash, v)
+		return
+	}
 	ctx := e.ctx
 	space := e.out.Space(sub, e.room)
 	off := record.Offset(ctx.HasTime)
@@ -45,14 +51,28 @@ func (e *edge[T]) overflow(sub int, hash uint32, body []byte) {
 		return
 	}
 	r := record.Record{Kind: record.Data, Hash: hash, HasTime: ctx.HasTime, Time: ctx.Time, Payload: body}
-	if limit := e.out.MaxRecord(); size > limit {
-		e.out.WriteLarge(sub, record.Append(nil, r))
+	if e.large = size > e.out.MaxRecord(); e.large {
+		var s bufferpool.Scratch
+		s.Set(record.Append(s.Start(), r))
+		e.out.WriteLarge(sub, s.Bytes())
+		s.Free()
 		return
 	}
 	e.room = max(e.room, min(2*size, e.out.MaxRecord()))
 	space := e.out.Space(sub, size)
 	record.Append(space[:0], r)
 	e.out.Commit(sub, size)
+}
+
+// writeLarge is write for a record that is probably larger than a buffer: it is
+// encoded in scratch, which has grown to its size already, and not in the open
+// buffer, which the codec would leave for memory of its own.
+func (e *edge[T]) writeLarge(sub int, hash uint32, v T) {
+	var s bufferpool.Scratch
+	body := e.codec.Append(s.Start(), v)
+	s.Set(body)
+	e.overflow(sub, hash, body)
+	s.Free()
 }
 
 type forwardEdge[T any] struct {

@@ -85,6 +85,9 @@ func (t *Task) release() {
 	ch := t.cursor.item.Channel
 	if t.cursor.holding {
 		t.cursor.close()
+		if a := t.assemblers[ch]; a != nil {
+			a.Done()
+		}
 		t.cfg.Gate.Done(ch)
 	}
 }

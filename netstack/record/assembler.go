@@ -1,11 +1,16 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
 
 // Assembler puts records together that the exchange cut into several buffers.
 // It belongs to one channel: pieces of different channels never mix.
 type Assembler struct {
-	scratch []byte
+	scratch bufferpool.Scratch
+	whole   bool // what is in scratch has been lent
 	max     int
 }
 
@@ -13,30 +18,37 @@ type Assembler struct {
 func NewAssembler(max int) Assembler { return Assembler{max: max} }
 
 // Pending reports whether a record has begun and not ended.
-func (a *Assembler) Pending() bool { return len(a.scratch) > 0 }
+func (a *Assembler) Pending() bool { return !a.whole && a.scratch.Len() > 0 }
 
 // Bytes lends what has arrived of the pending record.
-func (a *Assembler) Bytes() []byte { return a.scratch }
+func (a *Assembler) Bytes() []byte {
+	if a.whole {
+		return nil
+	}
+	return a.scratch.Bytes()
+}
 
 // Add copies a piece. When last is set, it lends the whole record's bytes, valid
-// until the next Add. It lends the piece.
+// until Done or the next Add. It lends the piece.
 func (a *Assembler) Add(piece []byte, last bool) (whole []byte, err error) {
-	if len(a.scratch)+len(piece) > a.max {
-		n := len(a.scratch) + len(piece)
-		a.scratch = nil
+	a.Done()
+	if n := a.scratch.Len() + len(piece); n > a.max {
+		a.scratch.Free()
 		return nil, fmt.Errorf("%w: a record of more than %d bytes (limit %d)", ErrCorrupt, n, a.max)
 	}
-	a.scratch = append(a.scratch, piece...)
+	a.scratch.Append(piece)
 	if !last {
 		return nil, nil
 	}
-	whole = a.scratch
-	a.scratch = a.scratch[:0]
-	if cap(whole) > keepScratch {
-		a.scratch = nil // one giant record must not pin its memory for ever
-	}
-	return whole, nil
+	a.whole = true
+	return a.scratch.Bytes(), nil
 }
 
-// keepScratch, in bytes: larger scratch is dropped after use.
-const keepScratch = 1 << 20
+// Done ends the use of what Add lent: other channels may have the memory. It does
+// nothing while a record is pending.
+func (a *Assembler) Done() {
+	if a.whole {
+		a.whole = false
+		a.scratch.Free()
+	}
+}
