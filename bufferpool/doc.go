@@ -9,13 +9,12 @@
 // connection's. It is also its owner's magazine: buffers that come back wait in it,
 // still counted as held, and the next Get takes the most recent one, which is
 // likely to be in the cache. Only when it is empty does a pool draw from the arena's
-// shared free list.
+// shared free stack.
 //
 //	          draw (limit, others' minimum)        Get
 //	Arena ───────────────────────────────▶ Pool ─────────▶ Buffer in use
 //	 free  ◀─────────────────────────────── idle ◀─────────  Release
-//	          give back (closed, over limit,
-//	          or somebody starves)
+//	          give back (closed, over limit)
 //
 // # Quotas
 //
@@ -25,11 +24,23 @@
 // its share gives back what is released next. Overdraft lets an owner finish what it
 // cannot interrupt.
 //
+// Invariants, with all pools' held segments and the free ones making up the arena:
+//
+//   - The limits add up to at most the arena. So when a pool below its limit finds
+//     nothing, another one has more in use than its own limit, and what that one
+//     releases goes to the arena.
+//   - No idle segment is out of others' reach, except within its pool's minimum: the
+//     owner's own stack is empty while the pool holds more than that.
+//   - A waiter is woken whenever its pool could get something, whoever else could.
+//
 // # Ownership
 //
 // Get, GetOverdraft, Available, NotifyAvailable and Recycle belong to the pool's
 // owner, one goroutine at a time. Release may be called by any goroutine. A Buffer is
 // counted: Retain shares it, and the last Release gives it back to its pool.
+// The package starts no goroutines. Within the minimum, Get and Recycle take no lock.
+// Otherwise there are two kinds:
+// the arena's, and below it one per pool; neither is held while a Waker runs.
 //
 // Getting a buffer never blocks: it succeeds, or the owner registers to be woken.
 package bufferpool
