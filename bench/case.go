@@ -1,6 +1,10 @@
 package bench
 
-import "context"
+import (
+	"context"
+
+	"github.com/overtake-stream/overtake/perf"
+)
 
 // Case is one thing to measure, and what to compare it with.
 type Case struct {
@@ -11,6 +15,8 @@ type Case struct {
 	Better     string // Higher or Lower
 
 	Ours      Measure
+	Latency   Latency // instead of Ours
+	Quantile  float64 // of the latencies, which is the figure; default 0.5
 	Baselines []Baseline
 	Goal      *Goal // nil: none
 }
@@ -24,6 +30,9 @@ const (
 // Measure takes one measurement in the case's unit, of about the given size.
 type Measure func(ctx context.Context, size Size) (float64, error)
 
+// Latency takes one measurement of many latencies: it records each, in nanoseconds.
+type Latency func(ctx context.Context, size Size, into *perf.Histogram) error
+
 // Size scales a measurement: the amount of work is divided by it. 1 is a full one.
 type Size int64
 
@@ -35,9 +44,10 @@ const quick Size = 10
 
 // Baseline is what a case is compared with.
 type Baseline struct {
-	Name string
-	Run  Measure
-	Skip string // why it cannot run here; empty: it can
+	Name    string
+	Run     Measure
+	Latency Latency // instead of Run; then the case has one, too
+	Skip    string  // why it cannot run here; empty: it can
 }
 
 // Goal is a ratio, ours to a baseline, that is to be reached: at least Ratio where

@@ -34,6 +34,17 @@ type Summary struct {
 	Min    float64   `json:"min"`
 	Max    float64   `json:"max"`
 	Runs   []float64 `json:"runs"`
+
+	Percentiles *Percentiles `json:"percentiles,omitempty"` // of a latency case
+}
+
+// Percentiles are those of the latencies of all runs together, in seconds.
+type Percentiles struct {
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99.9"`
+	Max  float64 `json:"max"`
 }
 
 // BaselineResult is a baseline's figure, and ours divided by it, pair by pair.

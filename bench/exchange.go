@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Suites returns the suites by name.
@@ -135,13 +137,9 @@ func localCases() []Case {
 }
 
 func latencyCases() (cases []Case) {
-	measure := func(hogs int, quantile float64) Measure {
-		return func(ctx context.Context, s Size) (float64, error) {
-			times, err := wire{Memory: 16 << 20, Hogs: hogs}.roundTrips(ctx, int(s.Of(20_000)))
-			if err != nil {
-				return 0, err
-			}
-			return times[min(len(times)-1, int(quantile*float64(len(times))))], nil
+	measure := func(hogs int) Latency {
+		return func(ctx context.Context, s Size, into *perf.Histogram) error {
+			return wire{Memory: 16 << 20, Hogs: hogs}.roundTrips(ctx, s.Of(20_000), into)
 		}
 	}
 	hogs := (runtime.NumCPU() + 1) / 2 // both processes together keep every core busy
@@ -153,9 +151,9 @@ func latencyCases() (cases []Case) {
 		cases = append(cases, Case{
 			Name: "latency/busy/" + q.name, Metric: "latency", Unit: "s", Better: Lower,
 			Parameters: map[string]any{"bytes": pingSize, "processes": 2, "busy_goroutines_each": hogs, "quantile": q.quantile},
-			Ours:       measure(hogs, q.quantile),
-			Baselines:  []Baseline{{Name: "idle cores", Run: measure(0, q.quantile)}},
-			Goal:       &Goal{"idle cores", q.goal},
+			Latency:    measure(hogs), Quantile: q.quantile,
+			Baselines: []Baseline{{Name: "idle cores", Latency: measure(0)}},
+			Goal:      &Goal{"idle cores", q.goal},
 		})
 	}
 	return cases

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // pingSize is the size of a message there and back, in bytes.
@@ -92,10 +92,9 @@ func (w wire) echo(ctx context.Context, addrs []string) (r report, err error) {
 	return r, errors.Join(e.stack.Close(), e.arena.Close())
 }
 
-// roundTrips measures count messages there and back, one at a time, and returns the
-// times of them in seconds, sorted.
-func (w wire) roundTrips(ctx context.Context, count int) (times []float64, err error) {
-	_, err = task{Role: "echo", Wire: w}.with(ctx, func(addrs []string) error {
+// roundTrips measures count messages there and back, one at a time.
+func (w wire) roundTrips(ctx context.Context, count int64, into *perf.Histogram) error {
+	_, err := task{Role: "echo", Wire: w}.with(ctx, func(addrs []string) error {
 		e, err := w.loopEnds(ctx, 0, addrs)
 		if err != nil {
 			return err
@@ -108,14 +107,13 @@ func (w wire) roundTrips(ctx context.Context, count int) (times []float64, err e
 				return errors.New("bench: the echo has ended")
 			}
 			if i >= count/10 { // warm by now
-				times = append(times, time.Since(start).Seconds())
+				into.Record(int64(time.Since(start)))
 			}
 		}
 		stop()
 		return e.close()
 	})
-	slices.Sort(times)
-	return times, err
+	return err
 }
 
 // hog makes n goroutines compute as a busy subtask does: for about 50 µs at a time

@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 )
 
@@ -62,44 +64,44 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 		r.Parameters = map[string]any{}
 	}
 	r.Parameters["pairs"], r.Parameters["quick"] = cfg.Pairs, cfg.Size > 1
-	sides := []Measure{c.Ours}
+	sides := []*side{{measure: c.Ours, latency: c.Latency, quantile: c.Quantile}}
 	for _, b := range c.Baselines {
 		if b.Skip != "" {
 			r.Skipped = append(r.Skipped, Skipped{Name: b.Name, Why: b.Skip})
 			continue
 		}
-		sides = append(sides, b.Run)
+		sides = append(sides, &side{measure: b.Run, latency: b.Latency, quantile: c.Quantile})
 		r.Baselines = append(r.Baselines, BaselineResult{Name: b.Name})
 	}
-	runs := make([][]float64, len(sides))
-	for pair := -1; pair < cfg.Pairs; pair++ { // -1 warms up
-		for i, side := range sides {
-			v, err := side(ctx, cfg.Size)
-			if err != nil {
+	for pair := range 1 + cfg.Pairs {
+		for _, s := range sides {
+			if err := errors.Join(ctx.Err(), s.run(ctx, cfg.Size)); err != nil {
 				return r, err
 			}
-			if pair >= 0 {
-				runs[i] = append(runs[i], v)
+			if pair == 0 {
+				s.forget()
 			}
 		}
 	}
-	r.Ours = summarise(runs[0])
+	r.Ours = sides[0].summary()
 	for i := range r.Baselines {
 		b := &r.Baselines[i]
-		b.Summary = summarise(runs[i+1])
-		b.Ratio = summarise(ratios(runs[0], runs[i+1]))
+		b.Summary = sides[i+1].summary()
+		b.Ratio = summarise(ratios(r.Ours.Runs, b.Runs))
 	}
 	r.judge(c.Goal)
 	return r, nil
 }
 
+// ratios divides pair by pair. Something of nothing is the greatest number, since
+// JSON has no infinity.
 func ratios(ours, theirs []float64) (list []float64) {
 	for i := range ours {
 		if theirs[i] == ours[i] {
 			list = append(list, 1) // 0 of 0, too
 			continue
 		}
-		list = append(list, ours[i]/theirs[i])
+		list = append(list, min(ours[i]/theirs[i], math.MaxFloat64))
 	}
 	return list
 }

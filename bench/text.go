@@ -38,10 +38,22 @@ func (r Result) line() string {
 			fmt.Fprintf(&b, "; goal %s %.3f %s", sign, g.Ratio, word)
 		}
 	}
+	r.Ours.Percentiles.write(&b, "ours")
+	for _, base := range r.Baselines {
+		base.Percentiles.write(&b, base.Name)
+	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(&b, "  (%s skipped: %s)", s.Name, s.Why)
 	}
 	return b.String()
+}
+
+func (p *Percentiles) write(b *strings.Builder, name string) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n%49s  p50 %s, p90 %s, p99 %s, p99.9 %s, max %s: %s", "",
+		Quantity(p.P50, "s"), Quantity(p.P90, "s"), Quantity(p.P99, "s"), Quantity(p.P999, "s"), Quantity(p.Max, "s"), name)
 }
 
 // Quantity writes a figure with a prefix to its unit.
