@@ -23,7 +23,10 @@ func idleLoop(t *testing.T) (*Stack, *loop, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewStack(StackOptions{Arena: arena, Peers: []string{"localhost:1", "localhost:2"}})
+	s, err := NewStack(StackOptions{
+		Arena: arena, Peers: []string{"localhost:1", "localhost:2"},
+		tuning: tuning{set: true}, // no look before it sleeps
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
