@@ -74,7 +74,7 @@ func summarise(runs []float64) Summary {
 	if n == 0 {
 		return Summary{Runs: []float64{}}
 	}
-	return Summary{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1], Runs: runs}
+	return Summary{Median: sorted[(n-1)/2]/2 + sorted[n/2]/2, Min: sorted[0], Max: sorted[n-1], Runs: runs}
 }
 
 // Save writes the document to a file.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -75,7 +74,10 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	for pair := range 1 + cfg.Pairs {
 		for _, s := range sides {
-			if err := errors.Join(ctx.Err(), s.run(ctx, cfg.Size)); err != nil {
+			if err := ctx.Err(); err != nil {
+				return r, err
+			}
+			if err := s.run(ctx, cfg.Size); err != nil {
 				return r, err
 			}
 			if pair == 0 {
