@@ -1,0 +1,90 @@
+package statecow
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestIndexStaysSortedUnderAnyHash drives the index alone with good, few and
+// equal hashes through growth and shrinking.
+func TestIndexStaysSortedUnderAnyHash(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	hashes := map[string]func(uint64) uint32{
+		"good":      HashUint64,
+		"few":       func(k uint64) uint32 { return HashUint64(k % 100) },
+		"equal":     func(uint64) uint32 { return 77 },
+		"zero":      func(uint64) uint32 { return 0 },
+		"highest":   func(k uint64) uint32 { return ^uint32(0) - uint32(k%3) },
+		"ascending": func(k uint64) uint32 { return uint32(k) },
+	}
+	for name, hash := range hashes {
+		t.Run(name, func(t *testing.T) {
+			n := 3000
+			if name == "good" {
+				n = 50_000
+			}
+			m, err := NewTyped[uint64, uint64](Options{Budget: 64 << 20}, hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.m.Close()
+			for round := range 3 {
+				for i := range uint64(n) {
+					if err := m.Put(i, i); err != nil {
+						t.Fatal(err)
+					}
+					if i%uint64(n/7) == 0 {
+						checkIndex(t, m.m)
+					}
+				}
+				for _, i := range rng.Perm(n) {
+					if ok, err := m.Delete(uint64(i)); !ok || err != nil {
+						t.Fatalf("round %d: Delete(%d) = %v, %v", round, i, ok, err)
+					}
+					if i%(n/7) == 0 {
+						checkIndex(t, m.m)
+					}
+				}
+			}
+			for m.m.index.step() || m.m.index.n > minSlots {
+				m.m.index.shrink()
+			}
+			checkIndex(t, m.m)
+			if m.m.index.bytes() > 64<<10 {
+				t.Fatalf("the index of an empty map has %d bytes", m.m.index.bytes())
+			}
+		})
+	}
+}
+
+func TestIndexOfFewKeyGroupsUsesAllItsSlots(t *testing.T) {
+	m, err := NewTyped[uint64, uint64](Options{Groups: Groups{5, 6}, MaxGroups: 1000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.m.Close()
+	n := uint64(0)
+	for i := uint64(0); n < 20_000; i++ {
+		if KeyGroup(m.Hash(i), 1000) == 5 {
+			if err := m.Put(i, i); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		} else if _, ok := m.Get(i); ok {
+			t.Fatal("a key of another group is there")
+		}
+	}
+	checkIndex(t, m.m)
+	if at := m.m.index.end(); at < m.m.index.n*9/10 || m.m.index.n > 40_000 {
+		t.Fatalf("%d keys reach slot %d of %d", n, at, m.m.index.n)
+	}
+	var wrong *GroupError
+	for i := uint64(0); ; i++ {
+		if KeyGroup(m.Hash(i), 1000) != 5 {
+			if err := m.Put(i, i); !asError(err, &wrong) || wrong.Group != KeyGroup(m.Hash(i), 1000) {
+				t.Fatalf("Put of a key of another group = %v", err)
+			}
+			return
+		}
+	}
+}
