@@ -85,6 +85,18 @@ func TestBuffersInUseBeyondTheLimitComeBackOneByOne(t *testing.T) {
 	release(append(theirs, mine[6:]...)...)
 }
 
+// The same when the owner has got one of several that came back, and then sleeps.
+func TestOwnerTakesNoMoreThanItNeedsOutOfReach(t *testing.T) {
+	a := newArena(t, 8)
+	p := newPool(t, a, bufferpool.PoolOptions{Min: 2, Max: 8})
+	release(getAll(p)...)
+	mine := mustGet(t, p)
+	q := newPool(t, a, bufferpool.PoolOptions{Min: 6})
+	theirs := getAll(q)
+	want(t, "the new pool's minimum", len(theirs), 6)
+	release(append(theirs, mine)...)
+}
+
 // Two pools whose minimum is out on loan must not wait for each other while there
 // is something free.
 func TestOwnClaimIsInReachWhileLoansAreOut(t *testing.T) {
