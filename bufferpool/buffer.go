@@ -82,8 +82,13 @@ func (b Buffer) retire(d *desc) {
 	d.state.Store(uint32(Idle))
 }
 
-// SetState tells the ledger what the buffer is being used for.
-func (b Buffer) SetState(s State) { b.desc().state.Store(uint32(s)) }
+// SetState tells the ledger what the buffer is being used for: any state but Idle.
+func (b Buffer) SetState(s State) {
+	if invariant.Enabled {
+		invariant.Check(s > Idle && s < states, "buffer %d in use is said to be %v", b.index, s)
+	}
+	b.desc().state.Store(uint32(s))
+}
 
 // Swap exchanges the pools of two buffers of one arena, both owned by the caller
 // alone. So a buffer that data was read into can take the place of one that was set

@@ -38,9 +38,10 @@
 // Get, GetOverdraft, Available, NotifyAvailable and Recycle belong to the pool's
 // owner, one goroutine at a time. Release may be called by any goroutine. A Buffer is
 // counted: Retain shares it, and the last Release gives it back to its pool.
+//
 // The package starts no goroutines. Within the minimum, Get and Recycle take no lock.
-// Otherwise there are two kinds:
-// the arena's, and below it one per pool; neither is held while a Waker runs.
+// Otherwise there are two kinds of lock: the arena's, and below it one per pool;
+// neither is held while a Waker runs.
 //
 // Getting a buffer never blocks: it succeeds, or the owner registers to be woken.
 package bufferpool

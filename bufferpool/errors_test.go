@@ -24,6 +24,10 @@ func says(t *testing.T, err error, words ...string) {
 func TestOptionsNameEveryProblem(t *testing.T) {
 	_, err := bufferpool.New(bufferpool.Options{SegmentSize: 1000, Budget: 10})
 	says(t, err, "buffer size 1000", "power of two", "budget 10 bytes")
+	_, err = bufferpool.New(bufferpool.Options{SegmentSize: bufferpool.MinSegment, Budget: 1 << 33})
+	says(t, err, "more than 16777216 buffers of 256 bytes")
+	_, err = newArena(t, 1).NewPool(bufferpool.PoolOptions{Min: 1 << 62})
+	says(t, err, "Min is 4611686018427387904")
 	if err := (bufferpool.Options{}).Validate(); err != nil {
 		t.Fatalf("the defaults: %v", err)
 	}
@@ -50,6 +54,7 @@ func TestLeakErrorListsWhoHoldsWhat(t *testing.T) {
 	a := newArena(t, 8)
 	p := newPool(t, a, bufferpool.PoolOptions{Name: "map[1] out", Min: 2, Max: 5})
 	x, y := mustGet(t, p), mustGet(t, p)
+	mustGet(t, p).Release()
 	x.SetState(bufferpool.Captured)
 	err := a.Close()
 	var leak *bufferpool.LeakError
@@ -57,7 +62,7 @@ func TestLeakErrorListsWhoHoldsWhat(t *testing.T) {
 		t.Fatalf("error %v, want a LeakError", err)
 	}
 	want(t, "in use", leak.Ledger.InUse, 2)
-	says(t, err, "2 buffers are still in use", "map[1] out", "held 2 (min 2, limit 5)", "open 1", "captured 1")
+	says(t, err, "2 buffers are still in use", "map[1] out", "held 3 (min 2, limit 5), idle 1, open 1", "captured 1")
 	x.Space()[0] = 1 // still mapped: its user knows nothing of this
 	p.Close()
 	says(t, a.Close(), "map[1] out", "held 2 (min 0, limit 0)")

@@ -44,6 +44,9 @@ func TestInvariantsCatch(t *testing.T) {
 		{"length", "length 225 of a buffer of 224", func(_ *bufferpool.Pool, b bufferpool.Buffer) {
 			b.SetLen(225)
 		}},
+		{"state", "in use is said to be idle", func(_ *bufferpool.Pool, b bufferpool.Buffer) {
+			b.SetState(bufferpool.Idle)
+		}},
 		{"swap of a shared buffer", "shared or of two arenas", func(p *bufferpool.Pool, b bufferpool.Buffer) {
 			other, _ := p.Get()
 			bufferpool.Swap(b.Retain(), other)

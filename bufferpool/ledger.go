@@ -52,6 +52,9 @@ func (l PoolLedger) InUse() (n int) {
 	return n
 }
 
+// Idle is the number of the pool's segments that wait in it for the next Get.
+func (l PoolLedger) Idle() int { return max(0, l.Held-l.InUse()) }
+
 // Ledger reads the accounts.
 func (a *Arena) Ledger() Ledger {
 	a.mu.Lock()
@@ -86,6 +89,7 @@ func (l Ledger) String() string {
 	fmt.Fprintf(&b, "%d of %d buffers in use, %d free\n", l.InUse, l.Segments, l.Free)
 	for _, p := range l.Pools {
 		fmt.Fprintf(&b, "  %-32s held %d (min %d, limit %d)", p.Name, p.Held, p.Min, p.Limit)
+		p.States[Idle] = p.Idle()
 		for s, n := range p.States {
 			if n > 0 {
 				fmt.Fprintf(&b, ", %s %d", State(s), n)

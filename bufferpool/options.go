@@ -14,6 +14,7 @@ const (
 	MinSegment = 256
 	MaxSegment = 1 << 20
 	maxArena   = 1 << 40
+	maxBuffers = 1 << 24 // their descriptors take 64 bytes each
 )
 
 // Options configures an Arena. Zero fields mean the defaults.
@@ -40,6 +41,9 @@ func (o Options) Validate() error {
 	if n := o.SegmentSize; n < MinSegment || n > MaxSegment || n&(n-1) != 0 {
 		errs = append(errs, fmt.Errorf("bufferpool: buffer size %d, want a power of two from %d to %d bytes", n, MinSegment, MaxSegment))
 	}
+	if n := int64(o.SegmentSize); n > 0 && o.Budget/n > maxBuffers {
+		errs = append(errs, fmt.Errorf("bufferpool: budget %d bytes is more than %d buffers of %d bytes: make them larger", o.Budget, maxBuffers, n))
+	}
 	if o.Budget < int64(o.SegmentSize) || o.Budget > maxArena {
 		errs = append(errs, fmt.Errorf("bufferpool: budget %d bytes, want at least one buffer (%d) and at most %d", o.Budget, o.SegmentSize, int64(maxArena)))
 	}
@@ -65,6 +69,9 @@ func (o PoolOptions) Validate() error {
 	check("Min", o.Min)
 	check("Max", o.Max)
 	check("Overdraft", o.Overdraft)
+	if o.Min > maxBuffers {
+		errs = append(errs, fmt.Errorf("bufferpool: pool %q: Min is %d, want at most %d", o.Name, o.Min, maxBuffers))
+	}
 	return errors.Join(errs...)
 }
 
