@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ErrNoCodec: a type has no codec of its own; give it one.
+// ErrNoCodec says that a type has no codec of its own: give it one.
 var ErrNoCodec = errors.New("type cannot be encoded")
 
 // CodecFor returns the codec of a type, compiled once: a copy of the memory for types
