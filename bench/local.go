@@ -36,8 +36,13 @@ func perRecord(n int64, f func() error) (float64, error) {
 	return time.Since(start).Seconds() / float64(n), err
 }
 
-// fill makes record number n: 100 bytes that begin with it.
-func fill(b []byte, n uint64) { binary.LittleEndian.PutUint64(b, n) }
+// fill makes record number n at b: a payload that begins with it. All sides write
+// every byte, and the number after the rest: copying what has just been written in
+// smaller pieces would stall the processor.
+func fill(b []byte, payload *[localRecord]byte, n uint64) {
+	copy(b, payload[:])
+	binary.LittleEndian.PutUint64(b, n)
+}
 
 // spread is the hash that chooses among receivers, the same for all sides.
 func spread(n uint64) uint32 { return operators.HashInt(n) }
@@ -75,8 +80,7 @@ func batches(receivers int) Measure {
 				}
 				out.ready()
 				b := out.Space(sub, 120)
-				fill(payload[:], i)
-				copy(b[record.HeaderSize:], payload[:])
+				fill(b[record.HeaderSize:], &payload, i)
 				out.Commit(sub, record.Seal(b, record.Data, hash, false, 0, localRecord))
 			}
 			out.finish()
@@ -113,11 +117,12 @@ func sliceChannel(_ context.Context, size Size) (float64, error) {
 		}
 		done <- sum
 	}()
+	var payload [localRecord]byte
 	backing := make([]byte, 4096*localRecord) // reused in turn: the channel is shorter
 	return perRecord(n, func() error {
 		for i := range n {
 			b := backing[i%4096*localRecord:][:localRecord]
-			fill(b, uint64(i))
+			fill(b, &payload, uint64(i))
 			c <- b
 		}
 		close(c)
@@ -132,6 +137,7 @@ type pooled struct{ data [localRecord]byte }
 func pointerChannels(receivers int) Measure {
 	return func(_ context.Context, size Size) (float64, error) {
 		n := size.Of(5_000_000)
+		var payload [localRecord]byte
 		pool := sync.Pool{New: func() any { return new(pooled) }}
 		var readers sync.WaitGroup
 		var total atomic.Uint64
@@ -150,7 +156,7 @@ func pointerChannels(receivers int) Measure {
 		return perRecord(n, func() error {
 			for i := range uint64(n) {
 				p := pool.Get().(*pooled)
-				fill(p.data[:], i)
+				fill(p.data[:], &payload, i)
 				chans[operators.KeyGroup(spread(i), receivers)] <- p
 			}
 			for _, c := range chans {
@@ -201,9 +207,11 @@ func handBatches(receivers int) Measure {
 					full[to] <- b
 					b = <-free[to]
 				}
-				fill(payload[:], i)
-				b = binary.LittleEndian.AppendUint32(b, localRecord)
-				open[to] = append(b, payload[:]...)
+				at := len(b)
+				b = b[:at+4+localRecord]
+				binary.LittleEndian.PutUint32(b[at:], localRecord)
+				fill(b[at+4:], &payload, i)
+				open[to] = b
 			}
 			for i, c := range full {
 				c <- open[i]
