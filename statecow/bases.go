@@ -16,6 +16,7 @@ type bases struct {
 type base struct {
 	mark  Mark
 	tombs int64 // units of tombstones appended before
+	refs  int   // snapshots with this mark: more than one if nothing was written between
 }
 
 func (b *bases) empty() bool { return b.n == 0 }
@@ -30,6 +31,7 @@ func (b *bases) oldest() Mark {
 
 func (b *bases) add(mark Mark, tombs int64) {
 	if b.n > 0 && b.list[b.n-1].mark == mark {
+		b.list[b.n-1].refs++
 		return
 	}
 	if b.n == maxBases {
@@ -39,7 +41,7 @@ func (b *bases) add(mark Mark, tombs int64) {
 		}
 		b.remove(i)
 	}
-	b.list[b.n] = base{mark, tombs}
+	b.list[b.n] = base{mark, tombs, 1}
 	b.n++
 }
 
@@ -72,8 +74,13 @@ func (m *Map) Confirm(mark Mark) {
 
 // Abandon implements Store.
 func (m *Map) Abandon(mark Mark) {
-	if i := m.bases.find(mark); i >= 0 {
-		m.bases.remove(i)
+	b := &m.bases
+	i := b.find(mark)
+	if i < 0 || i == 0 && b.known {
+		return
+	}
+	if b.list[i].refs--; b.list[i].refs == 0 {
+		b.remove(i)
 	}
 }
 

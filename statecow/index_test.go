@@ -19,7 +19,7 @@ func TestIndexStaysSortedUnderAnyHash(t *testing.T) {
 	}
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {
-			n := 3000
+			n := 1500
 			if name == "good" {
 				n = 50_000
 			}

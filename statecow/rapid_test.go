@@ -54,7 +54,7 @@ func (x *machine) delete(t *rapid.T) {
 // churn fills segments, so that compaction and reuse happen.
 func (x *machine) churn(t *rapid.T) {
 	k := x.key(t)
-	for i := range 50 {
+	for i := range 25 {
 		must(t, x.m.Put(statecow.Hash(k), k, bytes.Repeat([]byte{byte(i)}, 9000+100*i)))
 	}
 	must(t, x.m.Put(statecow.Hash(k), k, nil))

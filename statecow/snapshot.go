@@ -87,7 +87,7 @@ func (s *snapshot) parts(since Mark, f func(part) error) error {
 	if s.released.Load() {
 		return ErrReleased
 	}
-	if since != 0 && !slices.Contains(s.bases[:s.nBases], since) && since != s.mark {
+	if since != 0 && !slices.Contains(s.bases[:s.nBases], since) {
 		return ErrBase
 	}
 	for _, seg := range s.segments() {

@@ -33,7 +33,8 @@ type Store interface {
 	// Confirm says that the snapshot with this mark is durable: it is now the
 	// oldest base of increments. Marks older than it are no longer bases.
 	Confirm(Mark)
-	// Abandon says that the snapshot with this mark will never be a base.
+	// Abandon says that the snapshot with this mark will never be a base. It has no
+	// effect on one that was confirmed.
 	Abandon(Mark)
 	// Restore applies one written snapshot, keeping the keys of the groups that
 	// the store owns. A chain is restored by calls in its order, full one first.

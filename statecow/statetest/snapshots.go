@@ -99,6 +99,11 @@ func base(h *harness) {
 		h.Fatalf("increment since an abandoned snapshot: %v", err)
 	}
 	h.must(third.Entries(second.Mark(), ignore))
+	h.store.Confirm(second.Mark())
+	h.store.Abandon(second.Mark())
+	fourth := h.snapshot()
+	defer fourth.Release()
+	h.must(fourth.Entries(second.Mark(), ignore))
 	stop := errors.New("stop")
 	if err := third.Entries(0, func(statecow.Entry) error { return stop }); err != stop {
 		h.Fatalf("Entries = %v, want the callback's error", err)
