@@ -48,7 +48,7 @@ func layout(t reflect.Type) string {
 		}
 		return "{" + strings.Join(fields, "; ") + "}"
 	case k == reflect.Int || k == reflect.Uint:
-		return fmt.Sprint(k, 8*t.Size()) // as wide as this machine has it
+		return fmt.Sprintf("%v%d", k, 8*t.Size()) // as wide as this machine has it
 	default:
 		return k.String()
 	}

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"sync"
+
 	"github.com/overtake-stream/overtake/operators"
 )
 
@@ -13,65 +15,79 @@ type channel[T any] struct{ c <-chan T }
 
 // Open implements operators.Source.
 func (s channel[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error) {
-	return &channelReader[T]{c: s.c, wake: ctx.Wake, stop: make(chan struct{})}, nil
+	return &channelReader[T]{
+		c: s.c, wake: ctx.Wake,
+		stop: make(chan struct{}), polled: make(chan received[T], 1),
+	}, nil
+}
+
+// received is a value; or if not ok, the end of the channel.
+type received[T any] struct {
+	value T
+	ok    bool
 }
 
 type channelReader[T any] struct {
-	c    <-chan T
-	wake func()
-	stop chan struct{}
-	poll *poll[T] // not nil while a goroutine waits for the next value
-}
+	// constant
+	c      <-chan T
+	wake   func()
+	stop   chan struct{}    // closed by Close
+	polled chan received[T] // from the poller, which never waits for room
+	poller sync.WaitGroup
 
-// poll is one wait for one value.
-type poll[T any] struct {
-	done  chan struct{} // closed when the wait is over
-	value T
-	ok    bool // false: the channel or the reader was closed
+	// subtask's goroutine
+	polling bool
 }
 
 // Read implements operators.Reader.
 func (r *channelReader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
-	if r.poll != nil {
-		select {
-		case <-r.poll.done:
-		default:
-			return operators.Idle, nil
-		}
-		p := r.poll
-		r.poll = nil
-		if !p.ok {
-			return operators.Ended, nil
-		}
-		out.Collect(p.value)
-	}
 	for out.Ready() {
-		select {
-		case v, ok := <-r.c:
-			if !ok {
-				return operators.Ended, nil
-			}
-			out.Collect(v)
-		default:
-			r.wait()
-			return operators.Idle, nil
+		v, status := r.receive()
+		if status != operators.More {
+			return status, nil
 		}
+		out.Collect(v)
 	}
 	return operators.More, nil
 }
 
+// receive returns what the poller or the channel has. If that is nothing, it is Idle,
+// and a poller waits.
+func (r *channelReader[T]) receive() (T, operators.Status) {
+	var v received[T]
+	if r.polling {
+		select {
+		case v = <-r.polled:
+			r.polling = false
+		default:
+			return v.value, operators.Idle
+		}
+	} else {
+		select {
+		case v.value, v.ok = <-r.c:
+		default:
+			r.wait()
+			return v.value, operators.Idle
+		}
+	}
+	if !v.ok {
+		return v.value, operators.Ended
+	}
+	return v.value, operators.More
+}
+
 // wait starts a goroutine that waits for one value.
 func (r *channelReader[T]) wait() {
-	p := &poll[T]{done: make(chan struct{})}
-	r.poll = p
-	go func() {
+	r.polling = true
+	r.poller.Go(func() {
+		var v received[T]
 		select {
-		case p.value, p.ok = <-r.c:
+		case v.value, v.ok = <-r.c:
 		case <-r.stop:
 		}
-		close(p.done)
+		r.polled <- v
 		r.wake()
-	}()
+	})
 }
 
 // Splits implements operators.Reader: a channel has no position to go back to.
@@ -80,8 +96,6 @@ func (r *channelReader[T]) Splits(dst [][]byte) ([][]byte, error) { return dst, 
 // Close implements operators.Reader.
 func (r *channelReader[T]) Close() error {
 	close(r.stop)
-	if r.poll != nil {
-		<-r.poll.done
-	}
+	r.poller.Wait()
 	return nil
 }

@@ -2,12 +2,15 @@ package memory
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/overtake-stream/overtake/operators"
 )
 
-// Slice is a source of the given values. Subtask i of p reads values i, i+p, i+2p …
+// Slice is a source of the given values, which it shares. Subtask i of p reads values
+// i, i+p, i+2p …
 func Slice[T any](values ...T) operators.Source[T] { return slice[T](values) }
 
 type slice[T any] []T
@@ -19,16 +22,20 @@ func (s slice[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error)
 		r.strides = []stride{{next: uint64(ctx.Subtask), step: uint64(ctx.Parallelism)}}
 		return r, nil
 	}
-	for _, split := range ctx.Splits {
-		if len(split) != 16 {
-			return nil, fmt.Errorf("memory: position of %d bytes, want 16", len(split))
+	for _, position := range ctx.Splits {
+		if len(position) != 16 {
+			return nil, fmt.Errorf("%w: %d bytes, want 16", errPosition, len(position))
 		}
-		r.strides = append(r.strides, stride{
-			next: binary.LittleEndian.Uint64(split), step: binary.LittleEndian.Uint64(split[8:]),
-		})
+		next, step := binary.LittleEndian.Uint64(position), binary.LittleEndian.Uint64(position[8:])
+		if step == 0 || step > math.MaxInt32 || next > uint64(len(s))+step {
+			return nil, fmt.Errorf("%w: every %d-th of %d values from %d on", errPosition, step, len(s), next)
+		}
+		r.strides = append(r.strides, stride{next, step})
 	}
 	return r, nil
 }
+
+var errPosition = errors.New("memory: damaged position of a slice, or of another one")
 
 // stride is every step-th value from next on.
 type stride struct{ next, step uint64 }
