@@ -71,6 +71,34 @@ func BenchmarkUpdate(b *testing.B) {
 	b.ReportMetric(float64(theirs)/float64(ours), "builtin/ours")
 }
 
+// BenchmarkUpdatePrefetched updates random keys, 64 at a time.
+func BenchmarkUpdatePrefetched(b *testing.B) {
+	n := *benchKeys
+	m := loaded(b, n)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var keys [64]uint64
+	var hashes [64]uint32
+	updates := 0
+	for b.Loop() {
+		for range 1000 {
+			for i := range keys {
+				keys[i] = rng.Uint64N(uint64(n))
+				hashes[i] = m.Hash(keys[i])
+			}
+			m.Map().Prefetch(hashes[:])
+			for i, k := range keys {
+				v, _, err := m.UpsertHashed(hashes[i], k)
+				if err != nil {
+					b.Fatal(err)
+				}
+				*v++
+			}
+			updates += len(keys)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(updates), "ns/update")
+}
+
 // BenchmarkUpdateDuringSnapshot updates random keys while a snapshot is open and
 // written by another goroutine, again and again.
 func BenchmarkUpdateDuringSnapshot(b *testing.B) {

@@ -4,6 +4,9 @@ package statecow
 // full map can be emptied.
 const reserve = 3
 
+// freeAtOnce is how many retired segments an operation looks at.
+const freeAtOnce = 2
+
 // segCost is the memory of a segment and its marks.
 func (m *Map) segCost() int64 { return int64(m.segSize + m.segSize/64) }
 
@@ -20,12 +23,16 @@ func (m *Map) room(h *head, n uint32, user bool) error {
 	if need == 0 {
 		return nil
 	}
-	m.reclaim()
+	m.forget()
+	m.freeSome(freeAtOnce)
 	limit := m.opts.Budget
 	if user {
 		limit -= reserve * m.segCost()
 	}
 	cost := int64(need) * m.segCost()
+	for m.inUse()+cost > limit && m.unchecked > 0 {
+		m.freeSome(freeAtOnce)
+	}
 	if user && m.inUse()+cost > limit {
 		m.compactNow(cost)
 	}
@@ -36,8 +43,9 @@ func (m *Map) room(h *head, n uint32, user bool) error {
 	return m.commit(need)
 }
 
-// reclaim frees what released snapshots held.
-func (m *Map) reclaim() {
+// forget notices which snapshots were released. What they held is freed by
+// freeSome, a few segments at a time.
+func (m *Map) forget() {
 	open := m.open[:0]
 	for _, s := range m.open {
 		if !s.released.Load() {
@@ -53,16 +61,29 @@ func (m *Map) reclaim() {
 		m.newest = open[n-1].id
 	}
 	m.clean.waitFor = 0
-	held := m.retire[:0]
-	for _, s := range m.retire {
+	m.unchecked = len(m.retire)
+}
+
+// freeSome frees up to n of the retired segments that no snapshot sees any more.
+func (m *Map) freeSome(n int) {
+	for ; n > 0 && m.unchecked > 0; n-- {
+		m.unchecked--
+		s := m.retire[m.unchecked]
 		if m.held(s) {
-			held = append(held, s)
-		} else {
-			m.free(s)
+			continue
 		}
+		last := len(m.retire) - 1
+		m.retire[m.unchecked] = m.retire[last]
+		m.retire[last] = nil
+		m.retire = m.retire[:last]
+		m.free(s)
 	}
-	clear(m.retire[len(held):])
-	m.retire = held
+}
+
+// reclaim frees all that released snapshots held.
+func (m *Map) reclaim() {
+	m.forget()
+	m.freeSome(m.unchecked)
 }
 
 // held reports whether an open snapshot sees the segment.
@@ -77,6 +98,7 @@ func (l *log) held(s *segment) bool {
 
 // Stats implements Store.
 func (m *Map) Stats() Stats {
+	m.killPending()
 	m.reclaim()
 	var held int64
 	for _, s := range m.retire {

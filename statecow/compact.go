@@ -27,6 +27,9 @@ func (m *Map) work() {
 		m.compact(scanPerUnit*m.log.owed + scanAtLeast)
 	}
 	m.log.owed = 0
+	if m.unchecked > 0 {
+		m.freeSome(freeAtOnce)
+	}
 	if m.expiry != nil {
 		m.expireSome(1)
 	}
@@ -69,6 +72,7 @@ func (m *Map) tombstonesNeeded(s *segment) bool {
 
 // findVictim looks at some segments for the one with the least live share.
 func (m *Map) findVictim() *segment {
+	m.killPending()
 	var best *segment
 	bestShare := int64(worthwhile)
 	looked := 0
@@ -113,6 +117,9 @@ func (m *Map) moveEntry(s *segment, off, units uint32) bool {
 	}
 	a := s.slot<<m.shift | off
 	e := m.layout.at(m.pointer(a))
+	if m.index.findAddress(e.hash, a) < 0 {
+		return true // about to be marked dead
+	}
 	if m.expired(e.key, e.value) {
 		return m.expire(e.hash, a, e.key)
 	}
@@ -161,6 +168,7 @@ func (m *Map) moveTombstone(s *segment, off, units uint32) bool {
 
 // retireSegment takes a segment out of use, and frees it unless a snapshot sees it.
 func (m *Map) retireSegment(s *segment) {
+	m.killPending()
 	m.filled -= m.filledOf(s)
 	s.retired.Store(m.epoch + 1)
 	if m.held(s) {

@@ -93,6 +93,7 @@ func (m *Map) nextExpired() bool {
 
 // sweepSegment reads some entries of the segment and removes what has expired.
 func (m *Map) sweepSegment() {
+	m.killPending()
 	w, s := &m.sweep, m.sweep.seg
 	for range sweepEntries {
 		if w.off >= s.end {

@@ -114,20 +114,21 @@ func (x *index) seek(hash uint32) int {
 }
 
 // probe looks at the eight slots from the home of hash at once, without a branch
-// on any, and returns the address in the first with that hash, or 0. Nearly all
+// on any, and returns the first with that hash and its address, or 0. Nearly all
 // keys are found there, so the branches that follow are predicted, and the
 // processor runs ahead into the next operation while memory answers this one: a
 // loop that ends where the slot is found would stop it every time.
-func (x *index) probe(hash uint32) address {
+func (x *index) probe(hash uint32) (pos int, a address) {
 	if !x.owns(hash) {
-		return 0
+		return 0, 0
 	}
-	p := unsafe.Pointer(x.at(x.home(hash)))
-	m := match8(p, hash)
+	pos = x.home(hash)
+	m := match8(unsafe.Pointer(x.at(pos)), hash)
 	if m == 0 {
-		return 0
+		return 0, 0
 	}
-	return *(*address)(unsafe.Add(p, bits.TrailingZeros32(m)*slotSize))
+	pos += bits.TrailingZeros32(m)
+	return pos, address(*x.at(pos))
 }
 
 // findAddress is the slot that holds this hash and address, or -1.

@@ -6,6 +6,7 @@ import "testing"
 // from its home, and that every entry of the log that lives is in it once.
 func checkIndex(t testing.TB, m *Map) {
 	t.Helper()
+	m.killPending()
 	x := &m.index
 	prev, n, empty := uint64(0), 0, -1
 	for pos := 0; pos < x.limit; pos++ {

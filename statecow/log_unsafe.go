@@ -21,23 +21,26 @@ type log struct {
 	slots []atomic.Pointer[segment] // by slot; slot 0 is never used
 
 	// owner
-	order  []Mark      // by slot: the position of an address there, less the address
-	frozen Mark        // entries from here on may be changed in place
-	hot    head        // where new entries go
-	cold   head        // where compaction moves what every base has
-	seq    uint64      // of the newest segment
-	unused uint32      // slots from here on were never used
-	spare  []uint32    // free slots with memory
-	idle   []uint32    // free slots without
-	used   int         // slots of segments, retired ones included
-	retire []*segment  // emptied, held by snapshots
-	epoch  uint64      // snapshots taken
-	open   []*snapshot // not released, as far as known, oldest first
-	newest uint64      // id of the newest of open; 0 if none
-	live   int64       // units of live entries
-	filled int64       // units filled of segments in use that are not retired
-	owed   uint32      // units appended or ended since the last work
-	tombs  int64       // units of tombstones ever appended
+	order     []Mark      // by slot: the position of an address there, less the address
+	frozen    Mark        // entries from here on may be changed in place
+	hot       head        // where new entries go
+	cold      head        // where compaction moves what every base has
+	seq       uint64      // of the newest segment
+	unused    uint32      // slots from here on were never used
+	spare     []uint32    // free slots with memory
+	idle      []uint32    // free slots without
+	used      int         // slots of segments, retired ones included
+	retire    []*segment  // emptied, held by snapshots
+	unchecked int         // the first of retire that releases since may have freed
+	epoch     uint64      // snapshots taken
+	open      []*snapshot // not released, as far as known, oldest first
+	newest    uint64      // id of the newest of open; 0 if none
+	live      int64       // units of live entries
+	filled    int64       // units filled of segments in use that are not retired
+	ended     [32]ended   // entries to be marked dead
+	ends      int
+	owed      uint32 // units appended or ended since the last work
+	tombs     int64  // units of tombstones ever appended
 }
 
 // head is an open segment and its next free unit.
@@ -278,4 +281,27 @@ func (l *log) kill(a address, n uint32) {
 	s.live -= n
 	l.live -= int64(n)
 	l.owed += n
+}
+
+// ended is an entry to be marked dead.
+type ended struct {
+	a     address
+	units uint32
+}
+
+// killLater is kill for an entry that the index no longer has. Marks are far apart
+// in memory: a row of them costs hardly more than one.
+func (l *log) killLater(a address, n uint32) {
+	if l.ends == len(l.ended) {
+		l.killPending()
+	}
+	l.ended[l.ends] = ended{a, n}
+	l.ends++
+}
+
+func (l *log) killPending() {
+	for _, e := range l.ended[:l.ends] {
+		l.kill(e.a, e.units)
+	}
+	l.ends = 0
 }

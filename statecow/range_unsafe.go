@@ -31,6 +31,7 @@ func (m *Map) Range(g Groups, f func(hash uint32, key, value []byte) bool) error
 }
 
 func (m *Map) rangeLog(f func(hash uint32, key, value []byte) bool) {
+	m.killPending()
 	for i := uint32(1); i < m.unused; i++ {
 		s := m.slots[i].Load()
 		if s == nil || s.live == 0 {
@@ -51,3 +52,6 @@ func (m *Map) rangeLog(f func(hash uint32, key, value []byte) bool) {
 func (l *log) bytesAt(a address, n uint32) []byte {
 	return unsafe.Slice((*byte)(l.pointer(a)), int(n)*unit)
 }
+
+// word is the first word of an entry.
+func (l *log) word(a address) uint64 { return *(*uint64)(l.pointer(a)) }

@@ -37,25 +37,56 @@ func (m *Map) Restore(r io.Reader) error {
 	}
 }
 
+// loadAtOnce is how many entries are decoded and looked for ahead of their
+// insertion, so that the cache misses of all overlap.
+const loadAtOnce = 32
+
 func (m *Map) restorePuts(b *blockReader, h blockHeader, payload []byte) error {
-	n := uint32(0)
-	for ; len(payload) > 0; n++ {
-		e, size := m.layout.decode(payload)
-		if size == 0 {
-			return b.corrupt("record %d of a block does not fit it", n)
+	var batch [loadAtOnce]view
+	var raw [loadAtOnce][]byte
+	total := uint32(0)
+	for len(payload) > 0 {
+		n, touched := 0, uint64(0)
+		for ; n < loadAtOnce && len(payload) > 0; total++ {
+			e, size := m.layout.decode(payload)
+			if size == 0 {
+				return b.corrupt("record %d of a block does not fit it", total)
+			}
+			if m.index.owns(e.hash) {
+				batch[n], raw[n] = e, payload[:size]
+				touched |= *m.index.at(m.index.home(e.hash))
+				n++
+			}
+			payload = payload[size:]
 		}
-		payload = payload[size:]
-		if !m.index.owns(e.hash) {
-			continue
-		}
-		if err := m.Put(e.hash, e.key, e.value); err != nil {
-			return err
+		m.touched = touched
+		for i, e := range batch[:n] {
+			if err := m.load(e, raw[i]); err != nil {
+				return err
+			}
 		}
 	}
-	if n != h.records {
-		return b.corrupt("a block of %d records holds %d", h.records, n)
+	if total != h.records {
+		return b.corrupt("a block of %d records holds %d", h.records, total)
 	}
-	b.entries += int64(n)
+	b.entries += int64(total)
+	return nil
+}
+
+// load is Put for an entry that lies as in the log and is probably new.
+func (m *Map) load(e view, raw []byte) error {
+	pos := m.index.seek(e.hash)
+	found := *m.index.at(pos)
+	if found != 0 && uint32(found>>32) == e.hash || m.expiry != nil || !m.bases.empty() || m.needs(&m.hot, e.units) > 0 {
+		return m.Put(e.hash, e.key, e.value)
+	}
+	if err := m.index.room(pos); err != nil {
+		return err
+	}
+	a := m.log.append(&m.hot, e.units)
+	copy(m.bytesAt(a, e.units), raw)
+	m.index.insert(pos, e.hash, a)
+	m.index.grow(m.spareBytes())
 	return nil
 }
 

@@ -26,7 +26,8 @@ type snapshot struct {
 
 // Snapshot implements Store. It takes constant time and never fails.
 func (m *Map) Snapshot() (Snapshot, error) {
-	m.reclaim()
+	m.killPending()
+	m.forget()
 	m.epoch++
 	s := &snapshot{
 		log: &m.log, id: m.epoch, mark: m.tail(), keys: m.index.count, hot: m.hot, cold: m.cold,

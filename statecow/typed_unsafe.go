@@ -92,7 +92,7 @@ func (t *TypedMap[K, V]) Peek(key K) *V { return t.PeekHashed(t.Hash(key), key) 
 
 // PeekHashed is Peek for a caller who knows the key's hash.
 func (t *TypedMap[K, V]) PeekHashed(hash uint32, key K) *V {
-	if a := t.m.index.probe(hash); a != 0 && *(*K)(t.m.pointer(a)) == key {
+	if _, a := t.m.index.probe(hash); a != 0 && *(*K)(t.m.pointer(a)) == key {
 		return t.value(a)
 	}
 	if _, a := t.find(hash, key); a != 0 {
@@ -109,18 +109,18 @@ func (t *TypedMap[K, V]) Upsert(key K) (v *V, added bool, err error) {
 
 // UpsertHashed is Upsert for a caller who knows the key's hash.
 func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err error) {
-	if a := t.m.index.probe(hash); a != 0 && *(*K)(t.m.pointer(a)) == key && t.m.mutable(a) {
-		return t.value(a), false, nil
+	pos, a := t.m.index.probe(hash)
+	if a == 0 || *(*K)(t.m.pointer(a)) != key {
+		pos, a = t.find(hash, key)
 	}
-	return t.upsert(hash, key)
-}
-
-// upsert is UpsertHashed for a key that is new, frozen or far from its home.
-func (t *TypedMap[K, V]) upsert(hash uint32, key K) (v *V, added bool, err error) {
-	pos, a := t.find(hash, key)
 	if a != 0 && t.m.mutable(a) {
 		return t.value(a), false, nil
 	}
+	return t.upsert(pos, a, hash, key)
+}
+
+// upsert is UpsertHashed for a key that is new, or frozen at a.
+func (t *TypedMap[K, V]) upsert(pos int, a address, hash uint32, key K) (v *V, added bool, err error) {
 	added = a == 0
 	if added {
 		a, err = t.m.insert(pos, hash, bytesOf(&key), t.m.layout.valueSize)
