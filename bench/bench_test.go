@@ -127,8 +127,8 @@ func TestEveryCaseOfEverySuiteRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range d.Cases {
-			if r.Goal == nil || len(r.Baselines) == 0 {
-				t.Errorf("%s/%s has no goal", name, r.Name)
+			if len(r.Baselines) == 0 {
+				t.Errorf("%s/%s is compared with nothing", name, r.Name)
 			}
 		}
 	}

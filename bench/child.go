@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 )
 
@@ -18,7 +17,7 @@ const envChild = "OVERTAKE_BENCH_CHILD"
 
 // task is what a measurement's second process does.
 type task struct {
-	Role  string // "raw", "sink", "echo"
+	Role  string // "raw", "raw-echo", "sink", "echo"
 	Addrs []string
 	Wire  wire
 }
@@ -38,7 +37,6 @@ func Child() bool {
 	if text == "" {
 		return false
 	}
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // as the command line does
 	var t task
 	err := json.Unmarshal([]byte(text), &t)
 	var r report
@@ -56,9 +54,12 @@ func Child() bool {
 const reportMark = "overtake bench child: "
 
 func (t task) do(ctx context.Context) (report, error) {
+	t.Wire.takeProcessors()
 	switch t.Role {
 	case "raw":
 		return rawReceive(t.Addrs[1], t.Wire.Bytes)
+	case "raw-echo":
+		return rawEcho(t.Addrs[1])
 	case "sink":
 		return t.Wire.receive(ctx, t.Addrs)
 	case "echo":

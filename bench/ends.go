@@ -37,6 +37,14 @@ func (o *outlet) flush() {
 	}
 }
 
+// drain flushes until nothing is open.
+func (o *outlet) drain() {
+	for at, pending := o.FlushDue(); pending; at, pending = o.FlushDue() {
+		time.Sleep(at - time.Since(o.clock))
+		o.flush()
+	}
+}
+
 func (o *outlet) finish() {
 	o.Finish()
 	o.Close()

@@ -13,6 +13,8 @@ func Suites() map[string]func() []Case {
 	return map[string]func() []Case{"exchange": Exchange}
 }
 
+const halves = "half of the cores"
+
 // Exchange measures the exchange between subtasks, between processes and in one.
 func Exchange() []Case {
 	var cases []Case
@@ -48,7 +50,7 @@ func bulkCases() (cases []Case) {
 		{"1ch", 1, 1, 1, 128, 0.95, 1.4},
 		{"16ch-8credits", 1, 16, 16, 8, 0.79, 1.4},
 	} {
-		w := wire{Writers: c.writers, Channels: c.channels, Readers: c.readers, Window: c.window, Memory: 64 << 20}
+		w := wire{Writers: c.writers, Channels: c.channels, Readers: c.readers, Window: c.window, Memory: 64 << 20, Halves: true}
 		ours := func(pick func(rate, cost float64) float64) Measure {
 			return func(ctx context.Context, s Size) (float64, error) {
 				w := w
@@ -59,7 +61,7 @@ func bulkCases() (cases []Case) {
 		}
 		parameters := map[string]any{
 			"processes": 2, "buffer": 32 << 10, "writers": c.writers, "channels": c.channels,
-			"readers": c.readers, "credits_per_channel": c.window, "bytes": bytes,
+			"readers": c.readers, "credits_per_channel": c.window, "bytes": bytes, "gomaxprocs_each": halves,
 		}
 		const base = "raw 1 MiB write/read loop"
 		cases = append(cases, Case{
@@ -77,14 +79,14 @@ func bulkCases() (cases []Case) {
 func stalledCase() Case {
 	measure := func(stalled bool) Measure {
 		return func(ctx context.Context, s Size) (float64, error) {
-			w := wire{Writers: 1, Channels: 4, Readers: 4, Window: 8, Memory: 64 << 20, Bytes: s.Of(4 << 30), Stalled: stalled}
+			w := wire{Writers: 1, Channels: 4, Readers: 4, Window: 8, Memory: 64 << 20, Bytes: s.Of(4 << 30), Halves: true, Stalled: stalled}
 			rate, _, err := w.measure(ctx)
 			return rate, err
 		}
 	}
 	return Case{
 		Name: "tcp/stalled-neighbour", Metric: "throughput", Unit: "B/s", Better: Higher,
-		Parameters: map[string]any{"processes": 2, "channels": 4, "stalled_channels": 1, "credits_per_channel": 8},
+		Parameters: map[string]any{"processes": 2, "channels": 4, "stalled_channels": 1, "credits_per_channel": 8, "gomaxprocs_each": halves},
 		Ours:       measure(true),
 		Baselines:  []Baseline{{Name: "no stalled channel", Run: measure(false)}},
 		Goal:       &Goal{"no stalled channel", 0.95},
@@ -98,13 +100,13 @@ func manyChannelCases() []Case {
 		return func(ctx context.Context, s Size) (float64, error) {
 			w := wire{
 				Writers: 4, Channels: channels / 4, Readers: 1, Window: 2, Record: 16, Flush: flush,
-				Memory: 256 << 20, Bytes: s.Of(1600 << 20),
+				Memory: 256 << 20, Bytes: s.Of(1600 << 20), Halves: true,
 			}
 			rate, _, err := w.measure(ctx)
 			return rate / 16, err
 		}
 	}
-	parameters := map[string]any{"processes": 2, "writers": 4, "record": 16, "channels": 1000, "flush_seconds": 0.1}
+	parameters := map[string]any{"processes": 2, "writers": 4, "record": 16, "channels": 1000, "flush_seconds": 0.1, "gomaxprocs_each": halves}
 	return []Case{{
 		Name: "tcp/1000-channels", Parameters: parameters, Metric: "throughput", Unit: "records/s", Better: Higher,
 		Ours:      measure(1000, 100*time.Millisecond),
@@ -156,5 +158,5 @@ func latencyCases() (cases []Case) {
 			Goal:      &Goal{"idle cores", q.goal},
 		})
 	}
-	return cases
+	return append(cases, echoCases()...)
 }

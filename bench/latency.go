@@ -13,6 +13,8 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
+var errEchoEnded = errors.New("bench: the echo has ended early")
+
 // pingSize is the size of a message there and back, in bytes.
 const pingSize = 64
 
@@ -47,29 +49,52 @@ func (e *loopEnds) say() {
 	e.out.ready()
 	e.out.Space(0, pingSize)
 	e.out.Commit(0, pingSize)
-	e.out.Flush(time.Since(e.out.clock))
+	// Flush leaves a buffer open while its channel has another one queued.
+	for open := true; open; _, open = e.out.FlushDue() {
+		e.out.Flush(time.Since(e.out.clock))
+		runtime.Gosched()
+	}
 }
 
-// hear waits for one. It returns false at the end.
-func (e *loopEnds) hear() bool {
+// hear waits for messages and returns how many have come: none at the end.
+// Meanwhile it flushes, so it is for the goroutine that also says.
+func (e *loopEnds) hear() int { return e.await(e.parkAndFlush) }
+
+// await is hear with a way to wait.
+func (e *loopEnds) await(park func()) int {
 	for {
 		it, ok := e.in.Next()
 		if !ok {
-			e.in.parker.Park(nil)
+			park()
 			continue
 		}
 		if it.Event != nil {
-			return false
+			return 0
 		}
+		n := len(it.Buf.Payload()) / pingSize
 		it.Buf.Release()
 		e.in.Done(it.Channel)
-		return true
+		return n
 	}
+}
+
+// parkAndFlush waits as a task loop does. A flush leaves open what is behind queued
+// data, and is due again later.
+func (e *loopEnds) parkAndFlush() {
+	at, pending := e.out.FlushDue()
+	if !pending {
+		e.in.parker.Park(nil)
+		return
+	}
+	timer := time.NewTimer(at - time.Since(e.out.clock))
+	e.in.parker.Park(timer.C)
+	timer.Stop()
+	e.out.flush()
 }
 
 func (e *loopEnds) close() error {
 	e.out.finish()
-	for e.hear() {
+	for e.hear() > 0 {
 	}
 	e.in.Close()
 	return errors.Join(e.stack.Close(), e.arena.Close())
@@ -82,9 +107,11 @@ func (w wire) echo(ctx context.Context, addrs []string) (r report, err error) {
 		return r, err
 	}
 	stop := hog(w.Hogs)
-	for e.hear() {
-		r.Bytes += pingSize
-		e.say()
+	for n := e.hear(); n > 0; n = e.hear() {
+		for range n {
+			e.say()
+		}
+		r.Bytes += int64(n) * pingSize
 	}
 	stop()
 	e.out.finish()
@@ -103,8 +130,8 @@ func (w wire) roundTrips(ctx context.Context, count int64, into *perf.Histogram)
 		for i := range count + count/10 {
 			start := time.Now()
 			e.say()
-			if !e.hear() {
-				return errors.New("bench: the echo has ended")
+			if e.hear() == 0 {
+				return errEchoEnded
 			}
 			if i >= count/10 { // warm by now
 				into.Record(int64(time.Since(start)))
@@ -114,6 +141,41 @@ func (w wire) roundTrips(ctx context.Context, count int64, into *perf.Histogram)
 		return e.close()
 	})
 	return err
+}
+
+// openLoop sends count messages at a rate, and hears as many.
+func (w wire) openLoop(ctx context.Context, rate float64, count int64, into *perf.Histogram) error {
+	_, err := task{Role: "echo", Wire: w}.with(ctx, func(addrs []string) error {
+		e, err := w.loopEnds(ctx, 0, addrs)
+		if err != nil {
+			return err
+		}
+		load := NewOpenLoop(rate)
+		heard := make(chan error)
+		go func() { heard <- e.hearAll(load, count, into) }()
+		for range count {
+			load.Next()
+			e.say()
+		}
+		e.out.drain()
+		return errors.Join(<-heard, e.close())
+	})
+	return err
+}
+
+// hearAll hears count messages of a load whose other side another goroutine says.
+func (e *loopEnds) hearAll(load *OpenLoop, count int64, into *perf.Histogram) error {
+	for n := int64(0); n < count; {
+		more := e.await(func() { e.in.parker.Park(nil) })
+		if more == 0 {
+			return errEchoEnded
+		}
+		for range more {
+			load.Arrived(n, into)
+			n++
+		}
+	}
+	return nil
 }
 
 // hog makes n goroutines compute as a busy subtask does: for about 50 µs at a time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type wire struct {
 	Flush    time.Duration // interval
 	Memory   int64         // bytes of buffers of each side
 	Hogs     int           // goroutines that compute beside, on each side (echo only)
+	Halves   bool          // each side uses half of the processors; else all
 	Stalled  bool          // one more channel, full, whose reader does not read until the end
 }
 
@@ -52,7 +54,7 @@ func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, 
 	for i := range outs {
 		queue := max(netstack.DefaultMaxQueued, w.Window)
 		outs[i], err = newOutlet(arena, netstack.PartitionOptions{
-			Subpartitions: w.Channels, Exclusive: max(2, min(w.Window, 16)), MaxQueued: queue, FlushInterval: w.Flush,
+			Subpartitions: w.Channels, Exclusive: max(2, w.Window/2), MaxQueued: queue, FlushInterval: w.Flush,
 		})
 		if err != nil {
 			return 0, 0, err
@@ -156,6 +158,7 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 // measure returns payload bytes per second, and seconds of processor time of both
 // sides per byte.
 func (w wire) measure(ctx context.Context) (rate, cost float64, err error) {
+	defer w.takeProcessors()()
 	var elapsed time.Duration
 	var cpu float64
 	r, err := task{Role: "sink", Wire: w}.with(ctx, func(addrs []string) (err error) {
@@ -169,6 +172,17 @@ func (w wire) measure(ctx context.Context) (rate, cost float64, err error) {
 		return 0, 0, fmt.Errorf("bench: %d bytes arrived of %d", r.Bytes, w.Bytes)
 	}
 	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), nil
+}
+
+// takeProcessors sets how many processors the Go scheduler of this process uses.
+// Two processes that share a machine do best with half of them each: more would
+// only wake threads that find nothing to do.
+func (w wire) takeProcessors() (restore func()) {
+	if !w.Halves {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 func measureRaw(ctx context.Context, bytes int64) (rate, cost float64, err error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 
 	"github.com/overtake-stream/overtake/bench"
 )
@@ -32,7 +31,6 @@ type exchangeCmd struct{ suiteFlags }
 func (c *exchangeCmd) Run(e *env) error { return c.run(e, "exchange") }
 
 func (f suiteFlags) run(e *env, suite string) error {
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcs)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	cfg := bench.Config{Pairs: f.Pairs, Quick: f.Quick, Filter: f.Filter}

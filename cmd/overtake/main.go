@@ -35,11 +35,6 @@ type env struct {
 	progress bool
 }
 
-// spareProcs is how many processors of the Go scheduler this command adds to those of
-// the machine, so that the goroutine that serves the connections finds one when all
-// others compute.
-const spareProcs = 1
-
 func main() {
 	if bench.Child() {
 		return

@@ -36,7 +36,15 @@ type jobFlags struct {
 	FlushInterval  time.Duration `help:"How long a record may wait for its buffer to fill." default:"1ms"`
 }
 
+// options also shares the processors out: processes on one machine do best with an
+// equal part of them each.
 func (f jobFlags) options(e *env) overtake.Options {
+	if f.Parallelism == 0 {
+		f.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if f.Processes > 1 {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/f.Processes))
+	}
 	return overtake.Options{
 		Parallelism: f.Parallelism, MaxParallelism: f.MaxParallelism,
 		Network: overtake.Network{Memory: int64(f.Memory), BufferSize: int(f.BufferSize), FlushInterval: f.FlushInterval},
@@ -113,7 +121,6 @@ func (c *backpressureCmd) Run(e *env) error {
 // runJob runs a job to its end. The first interrupt makes its sources end, so that
 // all they have read is processed; the second stops it at once.
 func runJob(e *env, job *overtake.Job) error {
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spareProcs)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)
