@@ -167,9 +167,12 @@ func (r *reader) parse(it netstack.Item, f func(*record.Record)) {
 		b = whole
 	}
 	var rec record.Record
-	for i := record.Over(b); ; {
+	i := record.Over(b) // not in the loop's clause: it would be copied each time
+	for {
 		ok, err := i.Next(&rec)
-		must(r.t, err)
+		if err != nil {
+			r.t.Fatal(err)
+		}
 		if !ok {
 			return
 		}

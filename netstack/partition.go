@@ -19,6 +19,7 @@ type Partition struct {
 	builders  []builder         // one per subpartition; a single one for a broadcast
 	open      []int             // builders that hold a buffer
 	spare     bufferpool.Buffer // in hand, so that a record that fills a buffer finds the next
+	spared    bool              // spare is set
 	lastFlush time.Duration
 
 	// atomic
@@ -51,20 +52,19 @@ func (p *Partition) Subpartitions() int { return len(p.subs) }
 // Available reports whether the output of one more record can be taken without
 // overdraft. It is cheap enough to be asked before every record.
 func (p *Partition) Available() bool {
-	return p.overfull.Load() == 0 && !p.spare.IsZero() || p.takeSpare()
+	return p.spared && p.overfull.Load() == 0 || p.takeSpare()
 }
 
-func (p *Partition) takeSpare() (ok bool) {
+func (p *Partition) takeSpare() bool {
 	switch {
 	case p.cancelled.Load():
 		return true
 	case p.overfull.Load() > 0:
 		return false
-	case !p.spare.IsZero():
-		return true // a queue was relieved since Available looked
+	case !p.spared:
+		p.spare, p.spared = p.pool.Get()
 	}
-	p.spare, ok = p.pool.Get()
-	return ok
+	return p.spared
 }
 
 // Await makes the Waker fire once Available may have become true.
@@ -72,7 +72,7 @@ func (p *Partition) Await() {
 	if p.overfull.Load() > 0 {
 		return // a full queue is in the way: its link wakes when it is relieved
 	}
-	if !p.spare.IsZero() || !p.pool.NotifyAvailable(p.opts.Waker) {
+	if p.spared || !p.pool.NotifyAvailable(p.opts.Waker) {
 		p.opts.Waker.Wake()
 	}
 }
@@ -129,10 +129,9 @@ func (p *Partition) next(sub int) []byte {
 
 // obtain returns a buffer by all means; none only after Cancel.
 func (p *Partition) obtain() bufferpool.Buffer {
-	buf := p.spare
-	if !buf.IsZero() {
-		p.spare = bufferpool.Buffer{}
-		return buf
+	if p.spared {
+		p.spared = false
+		return p.spare
 	}
 	for !p.cancelled.Load() {
 		if buf, ok := p.pool.Get(); ok {
@@ -240,9 +239,9 @@ func (p *Partition) Close() {
 		}
 	}
 	p.builders, p.open = nil, nil
-	if !p.spare.IsZero() {
+	if p.spared {
 		p.spare.Release()
-		p.spare = bufferpool.Buffer{}
+		p.spared = false
 	}
 	p.pool.Close()
 }
