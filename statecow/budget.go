@@ -46,6 +46,9 @@ func (m *Map) room(h *head, n uint32, user bool) error {
 // forget notices which snapshots were released. What they held is freed by
 // freeSome, a few segments at a time.
 func (m *Map) forget() {
+	if len(m.open) == 0 {
+		return
+	}
 	open := m.open[:0]
 	for _, s := range m.open {
 		if !s.released.Load() {

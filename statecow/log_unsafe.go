@@ -37,7 +37,7 @@ type log struct {
 	newest    uint64      // id of the newest of open; 0 if none
 	live      int64       // units of live entries
 	filled    int64       // units filled of segments in use that are not retired
-	ended     [32]ended   // entries to be marked dead
+	ended     [8]ended    // entries to be marked dead
 	ends      int
 	owed      uint32 // units appended or ended since the last work
 	tombs     int64  // units of tombstones ever appended
@@ -287,21 +287,4 @@ func (l *log) kill(a address, n uint32) {
 type ended struct {
 	a     address
 	units uint32
-}
-
-// killLater is kill for an entry that the index no longer has. Marks are far apart
-// in memory: a row of them costs hardly more than one.
-func (l *log) killLater(a address, n uint32) {
-	if l.ends == len(l.ended) {
-		l.killPending()
-	}
-	l.ended[l.ends] = ended{a, n}
-	l.ends++
-}
-
-func (l *log) killPending() {
-	for _, e := range l.ended[:l.ends] {
-		l.kill(e.a, e.units)
-	}
-	l.ends = 0
 }

@@ -103,10 +103,10 @@ func (m *Map) Prefetch(hashes []uint32) {
 	var found [atOnce]address
 	for len(hashes) > 0 {
 		n := min(len(hashes), atOnce)
+		touched := m.index.touch(hashes[:n])
 		for i, h := range hashes[:n] {
 			_, found[i] = m.index.probe(h)
 		}
-		touched := uint64(0)
 		for _, a := range found[:n] {
 			if a != 0 {
 				touched |= m.word(a)
@@ -282,6 +282,29 @@ func (m *Map) replace(pos int, a address, hash uint32, key []byte, n int) (addre
 	m.killLater(a, old)
 	*m.index.at(pos) = uint64(hash)<<32 | uint64(to)
 	return to, nil
+}
+
+// killLater is kill for an entry that the index no longer has. Marks are far apart
+// in memory: a row of them costs hardly more than one.
+func (m *Map) killLater(a address, n uint32) {
+	if m.ends == len(m.ended) {
+		m.killPending()
+	}
+	m.ended[m.ends] = ended{a, n}
+	m.ends++
+}
+
+// killPending does what killLater put off. It looks for released snapshots first:
+// marks that none sees need no copy.
+func (m *Map) killPending() {
+	if m.ends == 0 {
+		return
+	}
+	m.forget()
+	for _, e := range m.ended[:m.ends] {
+		m.kill(e.a, e.units)
+	}
+	m.ends = 0
 }
 
 // copyEntry writes a copy of the entry at a, with n bytes of value, to another

@@ -44,22 +44,22 @@ const loadAtOnce = 32
 func (m *Map) restorePuts(b *blockReader, h blockHeader, payload []byte) error {
 	var batch [loadAtOnce]view
 	var raw [loadAtOnce][]byte
+	var hashes [loadAtOnce]uint32
 	total := uint32(0)
 	for len(payload) > 0 {
-		n, touched := 0, uint64(0)
+		n := 0
 		for ; n < loadAtOnce && len(payload) > 0; total++ {
 			e, size := m.layout.decode(payload)
 			if size == 0 {
 				return b.corrupt("record %d of a block does not fit it", total)
 			}
 			if m.index.owns(e.hash) {
-				batch[n], raw[n] = e, payload[:size]
-				touched |= *m.index.at(m.index.home(e.hash))
+				batch[n], raw[n], hashes[n] = e, payload[:size], e.hash
 				n++
 			}
 			payload = payload[size:]
 		}
-		m.touched = touched
+		m.touched = m.index.touch(hashes[:n])
 		for i, e := range batch[:n] {
 			if err := m.load(e, raw[i]); err != nil {
 				return err
