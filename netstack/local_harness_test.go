@@ -199,10 +199,3 @@ func (r *reader) rest() map[int][]uint64 {
 		}
 	}
 }
-
-func sequence(n int) (s []uint64) {
-	for i := range n {
-		s = append(s, uint64(i))
-	}
-	return s
-}

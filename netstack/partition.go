@@ -218,8 +218,8 @@ func (p *Partition) sealFor(sub int) {
 // receiver. Nothing may be written after it.
 func (p *Partition) Finish() { p.EmitAll(endOfPartition) }
 
-// Cancel makes a waiting Space return and drops everything written from now on.
-// Any goroutine may call it.
+// Cancel ends all waiting, now and later: what is written from then on may go
+// nowhere, and Close drops what is queued. Any goroutine may call it.
 func (p *Partition) Cancel() {
 	p.cancelled.Store(true)
 	p.opts.Waker.Wake()
