@@ -2,141 +2,129 @@ package files
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"reflect"
-	"strconv"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/overtake-stream/overtake/operators"
 )
 
-// TSV is a sink that writes a line for each record, its fields separated by tabs.
-// The fields are the exported ones of a struct, or the value itself. Tab, newline,
-// carriage return and backslash inside a field are written as \t, \n, \r and \\.
-func TSV[T any](path string) operators.Sink[T] {
-	cols, err := columnsOf[T]()
-	return rows[T]{path: path, err: err, row: func(dst []byte, v T) ([]byte, error) {
-		value := reflect.ValueOf(&v).Elem()
-		for i, c := range cols {
-			if i > 0 {
-				dst = append(dst, '\t')
-			}
-			start := len(dst)
-			dst = escapeTSV(c.append(dst, value), start)
-		}
-		return append(dst, '\n'), nil
+// Rows is a sink that writes a line for each record, which row appends to dst without
+// its \n. It calls row from one goroutine, and the record is lent.
+func Rows[T any](path string, row func(dst []byte, v T) []byte) operators.Sink[T] {
+	return rows[T]{path: path, format: func() (format[T], error) {
+		return format[T]{row: func(dst []byte, v T) ([]byte, error) { return append(row(dst, v), '\n'), nil }}, nil
 	}}
 }
 
-// escapeTSV escapes dst[start:].
-func escapeTSV(dst []byte, start int) []byte {
-	if !bytes.ContainsAny(dst[start:], "\t\n\r\\") {
-		return dst
-	}
-	field := bytes.Clone(dst[start:])
-	dst = dst[:start]
+// TSV is a sink that writes a line for each record, its columns separated by tabs, and
+// no line with names. The columns are the exported fields of a struct, with those of
+// structs in it, or the value itself. Tab, newline, carriage return and backslash
+// inside a column are written as \t, \n, \r and \\.
+func TSV[T any](path string) operators.Sink[T] {
+	return rows[T]{path: path, format: func() (format[T], error) {
+		cells, err := newCells[T]()
+		var scratch []byte
+		row := func(dst []byte, v T) (_ []byte, err error) {
+			err = cells.each(v, func(i int, c *cell) (err error) {
+				if i > 0 {
+					dst = append(dst, '\t')
+				}
+				start := len(dst)
+				if dst, err = c.append(dst); err == nil && c.text && bytes.ContainsAny(dst[start:], "\t\n\r\\") {
+					scratch = append(scratch[:0], dst[start:]...)
+					dst = appendEscaped(dst[:start], scratch)
+				}
+				return err
+			})
+			return append(dst, '\n'), err
+		}
+		return format[T]{row: row}, err
+	}}
+}
+
+func appendEscaped(dst, field []byte) []byte {
 	for _, c := range field {
-		if i := bytes.IndexByte([]byte("\t\n\r\\"), c); i >= 0 {
-			dst = append(dst, '\\', `tnr\`[i])
-		} else {
+		switch c {
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\\':
+			dst = append(dst, `\\`...)
+		default:
 			dst = append(dst, c)
 		}
 	}
 	return dst
 }
 
-// CSV is a sink that writes a line of comma-separated values for each record, by
-// the rules of RFC 4180, after a first line with the names of the fields.
+// CSV is a sink that writes a line of comma-separated values for each record, by the
+// rules of RFC 4180 as package encoding/csv has them, after a first line with the names
+// of the columns. The columns are those of TSV.
 func CSV[T any](path string) operators.Sink[T] {
-	cols, err := columnsOf[T]()
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	fields := make([]string, len(cols))
-	line := func() ([]byte, error) {
-		b.Reset()
-		err := w.Write(fields)
-		w.Flush()
-		return b.Bytes(), errors.Join(err, w.Error())
-	}
-	for i, c := range cols {
-		fields[i] = c.name
-	}
-	head, headErr := line()
-	return rows[T]{path: path, head: bytes.Clone(head), err: errors.Join(err, headErr), row: func(dst []byte, v T) ([]byte, error) {
-		value := reflect.ValueOf(&v).Elem()
-		for i, c := range cols {
-			fields[i] = string(c.append(nil, value))
+	return rows[T]{path: path, format: func() (format[T], error) {
+		cells, err := newCells[T]()
+		var head, scratch []byte
+		for i, c := range cells.list {
+			if i > 0 {
+				head = append(head, ',')
+			}
+			head = append(head, c.name...) // a Go name needs no quotes
 		}
-		b, err := line()
-		return append(dst, b...), err
+		row := func(dst []byte, v T) (_ []byte, err error) {
+			err = cells.each(v, func(i int, c *cell) (err error) {
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				start := len(dst)
+				dst, err = c.append(dst)
+				if field := dst[start:]; err == nil && c.text && needsQuotes(field, len(cells.list) == 1) {
+					scratch = append(scratch[:0], field...)
+					dst = appendQuoted(dst[:start], scratch)
+				}
+				return err
+			})
+			return append(dst, '\n'), err
+		}
+		return format[T]{head: append(head, '\n'), row: row}, err
 	}}
 }
 
-// JSONLines is a sink that writes each record as JSON on a line of its own.
+// needsQuotes has the rules of encoding/csv. Besides, an empty field that is alone needs
+// them: readers take an empty line for none.
+func needsQuotes(field []byte, alone bool) bool {
+	if len(field) == 0 {
+		return alone
+	}
+	first, _ := utf8.DecodeRune(field)
+	return string(field) == `\.` || unicode.IsSpace(first) || bytes.ContainsAny(field, ",\"\r\n")
+}
+
+func appendQuoted(dst, field []byte) []byte {
+	dst = append(dst, '"')
+	for _, c := range field {
+		if c == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, '"')
+}
+
+// JSONLines is a sink that writes each record as JSON on a line of its own, as package
+// encoding/json does, but with <, > and & as they are.
 func JSONLines[T any](path string) operators.Sink[T] {
-	return rows[T]{path: path, row: func(dst []byte, v T) ([]byte, error) {
-		b, err := json.Marshal(v)
-		return append(append(dst, b...), '\n'), err
+	return rows[T]{path: path, format: func() (format[T], error) {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		return format[T]{row: func(dst []byte, v T) ([]byte, error) {
+			b.Reset()
+			err := enc.Encode(v) // with its \n
+			return append(dst, b.Bytes()...), err
+		}}, nil
 	}}
-}
-
-// column is one field of a row.
-type column struct {
-	name  string
-	index []int // of the field; none: the value itself
-	kind  reflect.Kind
-}
-
-var errColumn = errors.New("files: a column must be a string, a number, a bool or bytes")
-
-func columnsOf[T any]() ([]column, error) {
-	t := reflect.TypeFor[T]()
-	if t.Kind() != reflect.Struct {
-		c := column{name: "value", kind: t.Kind()}
-		return []column{c}, c.check(t)
-	}
-	var cols []column
-	for _, f := range reflect.VisibleFields(t) {
-		if !f.IsExported() || f.Anonymous {
-			continue
-		}
-		c := column{name: f.Name, index: f.Index, kind: f.Type.Kind()}
-		if err := c.check(f.Type); err != nil {
-			return nil, err
-		}
-		cols = append(cols, c)
-	}
-	return cols, nil
-}
-
-func (c column) check(t reflect.Type) error {
-	switch {
-	case c.kind >= reflect.Bool && c.kind <= reflect.Float64 && c.kind != reflect.Uintptr, c.kind == reflect.String:
-		return nil
-	case c.kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		return nil
-	}
-	return fmt.Errorf("%w: %s is a %v", errColumn, c.name, t)
-}
-
-func (c column) append(dst []byte, v reflect.Value) []byte {
-	if c.index != nil {
-		v = v.FieldByIndex(c.index)
-	}
-	switch {
-	case c.kind == reflect.String:
-		return append(dst, v.String()...)
-	case c.kind == reflect.Slice:
-		return append(dst, v.Bytes()...)
-	case c.kind == reflect.Bool:
-		return strconv.AppendBool(dst, v.Bool())
-	case v.CanInt():
-		return strconv.AppendInt(dst, v.Int(), 10)
-	case v.CanUint():
-		return strconv.AppendUint(dst, v.Uint(), 10)
-	default:
-		return strconv.AppendFloat(dst, v.Float(), 'g', -1, 64)
-	}
 }

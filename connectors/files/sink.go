@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -12,10 +14,14 @@ import (
 
 // rows is a sink that writes one row of bytes for each record to a single file.
 type rows[T any] struct {
-	path string
-	row  func(dst []byte, v T) ([]byte, error)
-	head []byte
-	err  error // of making it, reported by Open
+	path   string
+	format func() (format[T], error) // makes the format of one writer
+}
+
+// format is how records become bytes.
+type format[T any] struct {
+	head []byte                                      // what the file begins with
+	row  func(dst []byte, v T) (_ []byte, err error) // appends a line
 }
 
 // Single implements operators.SingleSink.
@@ -23,32 +29,53 @@ func (rows[T]) Single() {}
 
 // Open implements operators.Sink.
 func (s rows[T]) Open(*operators.Context) (operators.Writer[T], error) {
-	if s.err != nil {
-		return nil, s.err
+	w := &rowWriter[T]{path: s.path}
+	var err error
+	if w.format, err = s.format(); err != nil {
+		return nil, w.wrap(err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(s.path), "."+filepath.Base(s.path)+".*.tmp")
-	if err != nil {
-		return nil, fmt.Errorf("files: %s cannot be written: %w", s.path, err)
+	if info, err := os.Stat(s.path); err == nil && info.IsDir() {
+		return nil, w.wrap(errors.New("it is a folder"))
 	}
-	w := &rowWriter[T]{sink: s, file: f, out: bufio.NewWriterSize(f, bufferSize)}
-	_, err = w.out.Write(s.head)
-	return w, err
+	if w.file, err = createBeside(s.path); err != nil {
+		return nil, w.wrap(err)
+	}
+	w.out = bufio.NewWriterSize(w.file, bufferSize)
+	if _, err = w.out.Write(w.format.head); err != nil {
+		return nil, errors.Join(w.wrap(err), w.discard())
+	}
+	return w, nil
+}
+
+// createBeside creates a new file in the folder of path.
+func createBeside(path string) (*os.File, error) {
+	dir, base := filepath.Split(path)
+	for {
+		name := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 type rowWriter[T any] struct {
-	sink rows[T]
-	file *os.File
-	out  *bufio.Writer
-	line []byte // reused
+	path   string
+	format format[T]
+	file   *os.File // under its temporary name
+	out    *bufio.Writer
+	line   []byte // reused
 }
 
 // Write implements operators.Writer.
 func (w *rowWriter[T]) Write(v T) (err error) {
-	if w.line, err = w.sink.row(w.line[:0], v); err != nil {
+	if w.line, err = w.format.row(w.line[:0], v); err != nil {
 		return w.wrap(err)
 	}
-	_, err = w.out.Write(w.line)
-	return w.wrap(err)
+	if _, err = w.out.Write(w.line); err != nil {
+		return w.wrap(err)
+	}
+	return nil
 }
 
 // Flush implements operators.Writer: what is written can be seen only when all is.
@@ -57,7 +84,7 @@ func (w *rowWriter[T]) Flush() error { return nil }
 // Close implements operators.Writer.
 func (w *rowWriter[T]) Close(ok bool) error {
 	if !ok {
-		return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+		return w.discard()
 	}
 	if err := w.publish(); err != nil {
 		_ = os.Remove(w.file.Name())
@@ -68,13 +95,21 @@ func (w *rowWriter[T]) Close(ok bool) error {
 
 // publish gives the file its name once its content is safe.
 func (w *rowWriter[T]) publish() error {
-	if err := errors.Join(w.out.Flush(), w.file.Chmod(0o644), w.file.Sync(), w.file.Close()); err != nil {
+	if err := errors.Join(w.out.Flush(), w.file.Sync(), w.file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(w.file.Name(), w.sink.path); err != nil {
+	if err := os.Rename(w.file.Name(), w.path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(w.sink.path))
+	return syncFolder(filepath.Dir(w.path))
+}
+
+// discard removes what was written.
+func (w *rowWriter[T]) discard() error {
+	if err := errors.Join(w.file.Close(), os.Remove(w.file.Name())); err != nil {
+		return w.wrap(err)
+	}
+	return nil
 }
 
 func syncFolder(name string) error {
@@ -86,8 +121,5 @@ func syncFolder(name string) error {
 }
 
 func (w *rowWriter[T]) wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("files: writing %s: %w", w.sink.path, err)
+	return fmt.Errorf("files: %s cannot be written: %w", w.path, err)
 }

@@ -4,37 +4,41 @@ import "github.com/overtake-stream/overtake/operators"
 
 // Lines is a source of the lines of files. A line is a view: it is valid until the
 // callback that received it returns.
-func Lines(o Options) operators.Source[string] { return source{opts: o.withDefaults(), single: true} }
+func Lines(o Options) operators.Source[string] { return &source{opts: o.withDefaults(), single: true} }
 
-// Blocks is a source of whole lines, many at a time: about 64 KiB, with \n between
-// them. For work that need not see lines one by one it is several times faster. A
-// block is a view.
-func Blocks(o Options) operators.Source[string] { return source{opts: o.withDefaults()} }
+// Blocks is a source of whole lines, many at a time: up to 64 KiB, or one longer line,
+// with \n between them. For work that need not see lines one by one it is several
+// times faster. A block is a view.
+func Blocks(o Options) operators.Source[string] { return &source{opts: o.withDefaults()} }
 
 type source struct {
-	opts   Options
-	single bool
+	opts    Options
+	single  bool
+	listing listing
 }
 
 // Open implements operators.Source.
-func (s source) Open(ctx operators.SourceContext) (operators.Reader[string], error) {
+func (s *source) Open(ctx operators.SourceContext) (operators.Reader[string], error) {
 	if err := s.opts.Validate(); err != nil {
 		return nil, err
 	}
-	r := &reader{single: s.single, scan: scanner{opts: s.opts}}
-	if ctx.Restored {
-		for _, b := range ctx.Splits {
-			split, err := decodeSplit(b)
-			if err != nil {
-				return nil, err
-			}
-			r.todo = append(r.todo, split)
+	r := &reader{single: s.single, scan: scanner{maxLine: s.opts.MaxLine}}
+	if !ctx.Restored {
+		all, err := s.listing.of(s.opts, ctx.Subtask)
+		if err != nil {
+			return nil, err
 		}
+		r.todo = share(all, ctx.Subtask, ctx.Parallelism)
 		return r, nil
 	}
-	all, err := list(s.opts)
-	r.todo = share(all, ctx.Subtask, ctx.Parallelism)
-	return r, err
+	for _, b := range ctx.Splits {
+		split, err := decodeSplit(b)
+		if err != nil {
+			return nil, err
+		}
+		r.todo = append(r.todo, split)
+	}
+	return r, nil
 }
 
 // reader reads one split after the other.
@@ -47,6 +51,12 @@ type reader struct {
 // Read implements operators.Reader.
 func (r *reader) Read(out *operators.Output[string]) (operators.Status, error) {
 	for out.Ready() {
+		if r.single && r.scan.file != nil {
+			if line, ok := r.scan.line(); ok {
+				out.Collect(view(line))
+				continue
+			}
+		}
 		if r.scan.file == nil {
 			if len(r.todo) == 0 {
 				return operators.Ended, nil

@@ -1,14 +1,11 @@
 package files
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // split is a byte range of a file: the lines that begin in it from offset next on.
@@ -42,55 +39,17 @@ func decodeSplit(b []byte) (s split, err error) {
 	return s, nil
 }
 
-// list returns the splits of all files that match, in order of path. Symbolic links
-// and other special files are not followed.
-func list(o Options) ([]split, error) {
-	pattern, err := compileGlob(o.Glob)
-	if err != nil {
-		return nil, err
-	}
-	var all []split
-	err = filepath.WalkDir(o.Root, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("files: %w", err)
-		}
-		if !entry.Type().IsRegular() || !matches(pattern, o.Root, name) {
-			return nil
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return fmt.Errorf("files: %w", err)
-		}
-		for start := int64(0); start < info.Size(); start += o.MaxSplit {
-			all = append(all, split{path: name, start: start, next: start, end: min(start+o.MaxSplit, info.Size())})
-		}
-		return nil
-	})
-	slices.SortFunc(all, func(a, b split) int {
-		if c := strings.Compare(a.path, b.path); c != 0 {
-			return c
-		}
-		return int(min(1, max(-1, a.start-b.start)))
-	})
-	return all, err
-}
-
-// matches reports whether a file below root matches; root itself always does.
-func matches(g glob, root, name string) bool {
-	rel, err := filepath.Rel(root, name)
-	return err == nil && (rel == "." || g.match(filepath.ToSlash(rel)))
-}
-
-// share returns one subtask's splits: the largest first to whoever has least, which
-// every subtask works out alike.
-func share(all []split, subtask, parallelism int) (mine []split) {
+// share returns one subtask's splits, in order of path. The largest splits go first, to
+// whoever has least, which every subtask works out alike.
+func share(all []split, subtask, parallelism int) []split {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
 	size := func(i int) int64 { return all[i].end - all[i].start }
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, size(b)-size(a)))) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(b), size(a)) })
 	load := make([]int64, parallelism)
+	owner := make([]int, len(all))
 	for _, i := range order {
 		least := 0
 		for s := range load {
@@ -99,18 +58,13 @@ func share(all []split, subtask, parallelism int) (mine []split) {
 			}
 		}
 		load[least] += size(i)
-		if least == subtask {
-			mine = append(mine, all[i])
+		owner[i] = least
+	}
+	var mine []split
+	for i, s := range all {
+		if owner[i] == subtask {
+			mine = append(mine, s)
 		}
 	}
 	return mine
-}
-
-// open opens the file of a split.
-func (s split) open() (*os.File, error) {
-	f, err := os.Open(s.path)
-	if err != nil {
-		return nil, fmt.Errorf("files: %w", err)
-	}
-	return f, nil
 }

@@ -27,11 +27,18 @@ type printWriter[T any] struct{ out *bufio.Writer }
 // Write implements operators.Writer.
 func (w *printWriter[T]) Write(v T) error {
 	_, err := fmt.Fprintln(w.out, v)
-	return err
+	return printError(err)
 }
 
 // Flush implements operators.Writer.
-func (w *printWriter[T]) Flush() error { return w.out.Flush() }
+func (w *printWriter[T]) Flush() error { return printError(w.out.Flush()) }
 
 // Close implements operators.Writer.
-func (w *printWriter[T]) Close(bool) error { return w.out.Flush() }
+func (w *printWriter[T]) Close(bool) error { return w.Flush() }
+
+func printError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("files: printing: %w", err)
+}
