@@ -44,16 +44,15 @@ func (w wire) loopEnds(ctx context.Context, index int, addrs []string) (e loopEn
 	return e, err
 }
 
-// say sends one message.
-func (e *loopEnds) say() {
-	e.out.ready()
-	e.out.Space(0, pingSize)
-	e.out.Commit(0, pingSize)
-	// Flush leaves a buffer open while its channel has another one queued.
-	for open := true; open; _, open = e.out.FlushDue() {
-		e.out.Flush(time.Since(e.out.clock))
-		runtime.Gosched()
+// say sends count messages, in one buffer if there is nothing on the way. A flush
+// leaves open what is behind queued data: what says must flush again when that is due.
+func (e *loopEnds) say(count int) {
+	for range count {
+		e.out.ready()
+		e.out.Space(0, pingSize)
+		e.out.Commit(0, pingSize)
 	}
+	e.out.Flush(time.Since(e.out.clock))
 }
 
 // hear waits for messages and returns how many have come: none at the end.
@@ -78,8 +77,7 @@ func (e *loopEnds) await(park func()) int {
 	}
 }
 
-// parkAndFlush waits as a task loop does. A flush leaves open what is behind queued
-// data, and is due again later.
+// parkAndFlush waits as a task loop does, for input or until a flush is due.
 func (e *loopEnds) parkAndFlush() {
 	at, pending := e.out.FlushDue()
 	if !pending {
@@ -108,9 +106,7 @@ func (w wire) echo(ctx context.Context, addrs []string) (r report, err error) {
 	}
 	stop := hog(w.Hogs)
 	for n := e.hear(); n > 0; n = e.hear() {
-		for range n {
-			e.say()
-		}
+		e.say(n)
 		r.Bytes += int64(n) * pingSize
 	}
 	stop()
@@ -129,7 +125,7 @@ func (w wire) roundTrips(ctx context.Context, count int64, into *perf.Histogram)
 		stop := hog(w.Hogs)
 		for i := range count + count/10 {
 			start := time.Now()
-			e.say()
+			e.say(1)
 			if e.hear() == 0 {
 				return errEchoEnded
 			}
@@ -150,12 +146,12 @@ func (w wire) openLoop(ctx context.Context, rate float64, count int64, into *per
 		if err != nil {
 			return err
 		}
-		load := NewOpenLoop(rate)
+		load := NewOpenLoop(rate, PreciseSleep)
 		heard := make(chan error)
 		go func() { heard <- e.hearAll(load, count, into) }()
 		for range count {
 			load.Next()
-			e.say()
+			e.say(1)
 		}
 		e.out.drain()
 		return errors.Join(<-heard, e.close())

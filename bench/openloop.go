@@ -15,13 +15,15 @@ import (
 // One goroutine calls Next, any may call Arrived.
 type OpenLoop struct {
 	clock perf.Clock
+	sleep func(time.Duration)
 	gap   float64 // nanoseconds between messages
 	next  int64
 }
 
-// NewOpenLoop begins a load of so many messages a second, now.
-func NewOpenLoop(rate float64) *OpenLoop {
-	return &OpenLoop{clock: perf.NewClock(), gap: 1e9 / rate}
+// NewOpenLoop begins a load of so many messages a second, now. It waits with sleep,
+// such as PreciseSleep: whatever that oversleeps counts as latency.
+func NewOpenLoop(rate float64, sleep func(time.Duration)) *OpenLoop {
+	return &OpenLoop{clock: perf.NewClock(), sleep: sleep, gap: 1e9 / rate}
 }
 
 // Next waits until the next message is due and returns its number, from 0. It returns
@@ -30,7 +32,7 @@ func (o *OpenLoop) Next() int64 {
 	n := o.next
 	o.next++
 	for wait := o.due(n) - o.clock.Now(); wait > 0; wait = o.due(n) - o.clock.Now() {
-		time.Sleep(wait)
+		o.sleep(wait)
 	}
 	return n
 }

@@ -12,7 +12,7 @@ import (
 func TestAnOpenLoopKeepsItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		load := bench.NewOpenLoop(1000)
+		load := bench.NewOpenLoop(1000, time.Sleep)
 		for n := range int64(100) {
 			if got := load.Next(); got != n {
 				t.Fatalf("message %d, want %d", got, n)
@@ -29,7 +29,7 @@ func TestAnOpenLoopKeepsItsRate(t *testing.T) {
 func TestAnOpenLoopChargesAStallToEveryMessageItHeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h perf.Histogram
-		load := bench.NewOpenLoop(1000)
+		load := bench.NewOpenLoop(1000, time.Sleep)
 		for range 1000 {
 			n := load.Next()
 			if n == 500 {

@@ -92,7 +92,7 @@ func rawRoundTrips(ctx context.Context, count int64, into *perf.Histogram) error
 // rawOpenLoop is openLoop over a plain connection.
 func rawOpenLoop(ctx context.Context, rate float64, count int64, into *perf.Histogram) error {
 	return withRawEcho(ctx, count, func(conn net.Conn) error {
-		load := NewOpenLoop(rate)
+		load := NewOpenLoop(rate, PreciseSleep)
 		var heard sync.WaitGroup
 		var failed error
 		heard.Go(func() {
