@@ -24,13 +24,19 @@ func (m Move) String() string {
 	return fmt.Sprintf("%-34s %s -> %s  %+.1f%%  p=%.3f  %s", m.Case, Quantity(m.From, m.Unit), Quantity(m.To, m.Unit), 100*(m.To/m.From-1), m.P, word)
 }
 
-// significance: below this chance a difference counts.
-const significance = 0.05
+// A difference counts if it is at least this likely not to be chance, and this large
+// as a part of what it was: smaller ones come and go with the machine's memory layout.
+const (
+	significance = 0.05
+	least        = 0.05
+)
 
-// Compare returns the cases of b that differ from a. A case with a baseline is
-// compared by its ratios to the first one, since those do not depend on the
-// machine's mood; others by their figures. Differences are judged by the two-sided
-// Mann-Whitney U test, exact for the few runs there are.
+// Compare returns the cases of b that differ from a; cases that only one has are left
+// out. A case with a baseline is compared by its ratios to the first one, since those
+// do not depend on the machine's mood; others by their figures. Differences are
+// judged by the two-sided Mann-Whitney U test, exact for the few runs there are. Where
+// they are too few for it (three and three reach no less than 0.1), all runs of one
+// must lie above all of the other. Fewer tell nothing.
 func Compare(a, b *Document) (moves []Move, regression bool) {
 	for _, from := range a.Cases {
 		i := slices.IndexFunc(b.Cases, func(r Result) bool { return r.Name == from.Name })
@@ -43,7 +49,7 @@ func Compare(a, b *Document) (moves []Move, regression bool) {
 			x, y, unit = from.Baselines[0].Ratio, to.Baselines[0].Ratio, ""
 		}
 		p := mannWhitney(x.Runs, y.Runs)
-		if p >= significance || x.Median == y.Median {
+		if p > threshold(len(x.Runs), len(y.Runs)) || math.Abs(y.Median-x.Median) <= least*math.Abs(x.Median) {
 			continue
 		}
 		m := Move{Case: from.Name, From: x.Median, To: y.Median, Unit: unit, P: p}
@@ -83,6 +89,19 @@ func mannWhitney(x, y []float64) float64 {
 		}
 	}
 	return math.Min(1, 2*low/total)
+}
+
+// threshold is the greatest p that counts for n and m runs: the least that they can
+// have, if that is above significance and not absurd.
+func threshold(n, m int) float64 {
+	orders := 0.0
+	for _, w := range rankSums(n, m) {
+		orders += w
+	}
+	if least := 2 / orders; least <= 0.1 {
+		return max(significance, least)
+	}
+	return significance
 }
 
 // rankSums counts, for each value of U, the orders of n and m elements that have it.
