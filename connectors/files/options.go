@@ -10,7 +10,7 @@ type Options struct {
 	Root     string // folder, or a single file; required
 	Glob     string // which files below Root: * and ? within a name, ** for any folders, e.g. "**/*.go"; default "**"
 	MaxSplit int64  // bytes of a split; default 4 MiB
-	MaxLine  int    // bytes of a line; default 1 MiB
+	MaxLine  int    // bytes of a line; default 4 MiB: generated sources have lines of 1 MiB and more
 }
 
 const (
@@ -26,7 +26,7 @@ func (o Options) withDefaults() Options {
 		o.MaxSplit = 4 << 20
 	}
 	if o.MaxLine == 0 {
-		o.MaxLine = 1 << 20
+		o.MaxLine = 4 << 20
 	}
 	return o
 }
