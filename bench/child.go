@@ -57,7 +57,7 @@ func (t task) do(ctx context.Context) (report, error) {
 	t.Wire.takeProcessors()
 	switch t.Role {
 	case "raw":
-		return rawReceive(t.Addrs[1], t.Wire.Bytes)
+		return rawReceive(t.Addrs[1], t.Wire.Bytes, int64(t.Wire.Record))
 	case "raw-echo":
 		return rawEcho(t.Addrs[1])
 	case "sink":

@@ -8,13 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawCall is the size of the baseline's writes and reads, in bytes.
-const rawCall = 1 << 20
-
-// rawSend is the machine's limit: blocking 1 MiB writes on a plain socket. It returns
-// when the receiver has said that everything arrived, with the time and the processor
-// time since the connection was there.
-func rawSend(addr string, bytes int64) (elapsed time.Duration, cpu float64, err error) {
+// rawSend is the machine's limit: blocking writes of call bytes on a plain socket. It
+// returns when the receiver has said that everything arrived, with the time and the
+// processor time since the connection was there.
+func rawSend(addr string, bytes, call int64) (elapsed time.Duration, cpu float64, err error) {
 	fd, sa, err := rawSocket(addr)
 	if err != nil {
 		return 0, 0, err
@@ -28,10 +25,10 @@ func rawSend(addr string, bytes int64) (elapsed time.Duration, cpu float64, err 
 			return 0, 0, fmt.Errorf("bench: connecting to the raw receiver: %w", err)
 		}
 	}
-	buf := make([]byte, rawCall)
+	buf := make([]byte, call)
 	start, used := time.Now(), cpuSeconds()
 	for left := bytes; left > 0; {
-		n, err := unix.Write(fd, buf[:min(left, rawCall)])
+		n, err := unix.Write(fd, buf[:min(left, call)])
 		if err != nil {
 			return 0, 0, err
 		}
@@ -41,8 +38,8 @@ func rawSend(addr string, bytes int64) (elapsed time.Duration, cpu float64, err 
 	return time.Since(start), cpuSeconds() - used, err
 }
 
-// rawReceive reads what rawSend writes.
-func rawReceive(addr string, bytes int64) (report, error) {
+// rawReceive reads what rawSend writes, up to call bytes at a time.
+func rawReceive(addr string, bytes, call int64) (report, error) {
 	l, sa, err := rawSocket(addr)
 	if err != nil {
 		return report{}, err
@@ -62,7 +59,7 @@ func rawReceive(addr string, bytes int64) (report, error) {
 	defer unix.Close(fd)
 	r := report{}
 	cpu := cpuSeconds()
-	buf := make([]byte, rawCall)
+	buf := make([]byte, call)
 	for r.Bytes < bytes {
 		n, err := unix.Read(fd, buf)
 		if err != nil || n == 0 {

@@ -9,6 +9,6 @@ import (
 
 var errLinux = errors.New("bench: the raw baseline needs Linux")
 
-func rawSend(string, int64) (time.Duration, float64, error) { return 0, 0, errLinux }
-func rawReceive(string, int64) (report, error)              { return report{}, errLinux }
-func cpuSeconds() float64                                   { return 0 }
+func rawSend(string, int64, int64) (time.Duration, float64, error) { return 0, 0, errLinux }
+func rawReceive(string, int64, int64) (report, error)              { return report{}, errLinux }
+func cpuSeconds() float64                                          { return 0 }

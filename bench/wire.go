@@ -185,11 +185,12 @@ func (w wire) takeProcessors() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-func measureRaw(ctx context.Context, bytes int64) (rate, cost float64, err error) {
+// measureRaw is measure for a plain socket, written and read call bytes at a time.
+func measureRaw(ctx context.Context, bytes, call int64) (rate, cost float64, err error) {
 	var elapsed time.Duration
 	var cpu float64
-	r, err := task{Role: "raw", Wire: wire{Bytes: bytes}}.with(ctx, func(addrs []string) (err error) {
-		elapsed, cpu, err = rawSend(addrs[1], bytes)
+	r, err := task{Role: "raw", Wire: wire{Bytes: bytes, Record: int(call)}}.with(ctx, func(addrs []string) (err error) {
+		elapsed, cpu, err = rawSend(addrs[1], bytes, call)
 		return err
 	})
 	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), err
