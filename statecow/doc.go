@@ -39,9 +39,25 @@
 // # Memory
 //
 // Options.Budget bounds it. An operation that would exceed it first compacts what
-// can be compacted, then fails with a *BudgetError and leaves the map as it was. Three segments are kept for deletions and compaction, so a full map can be
+// can be compacted, then fails with a *BudgetError and leaves the map as it was.
+// Three segments are kept for deletions and compaction, so a full map can be
 // emptied. Memory of emptied segments goes back to the system, but for a few kept
 // for the next ones; Maintain gives those back too.
+//
+// # Layers
+//
+// Map holds byte strings and implements Store, which other stores implement too
+// (package statetest tests them all). TypedMap and Table hold values without
+// pointers, which are changed in place. States are named states of an operator in
+// one store, with namespaces and time to live: ValueState, ListState, MapState,
+// ReducingState and AggregatingState. Timers is a queue of timers in a Map.
+//
+// # Speed
+//
+// A random operation on a large map is two cache misses, one in the index and one
+// in the log, and a processor hides them only as far as it can run ahead. So the
+// usual path is short and has no branch that is hard to predict (see index.probe).
+// Prefetch goes further for a caller who knows the next keys.
 //
 // # Format of a written snapshot
 //

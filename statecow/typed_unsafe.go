@@ -1,6 +1,7 @@
 package statecow
 
 import (
+	"math/bits"
 	"reflect"
 	"unsafe"
 )
@@ -109,11 +110,18 @@ func (t *TypedMap[K, V]) Upsert(key K) (v *V, added bool, err error) {
 
 // UpsertHashed is Upsert for a caller who knows the key's hash.
 func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err error) {
-	pos, a := t.m.index.probe(hash)
-	if a == 0 || *(*K)(t.m.pointer(a)) != key {
-		pos, a = t.find(hash, key)
+	m := t.m
+	if x := &m.index; x.owns(hash) { // index.probe, which is too large to be inlined
+		home := unsafe.Pointer(x.at(x.home(hash)))
+		if found := match8(home, hash); found != 0 {
+			a := *(*address)(unsafe.Add(home, bits.TrailingZeros32(found)*slotSize))
+			if p := m.pointer(a); a != 0 && *(*K)(p) == key && m.mutable(a) {
+				return (*V)(unsafe.Add(p, m.layout.valueOff)), false, nil
+			}
+		}
 	}
-	if a != 0 && t.m.mutable(a) {
+	pos, a := t.find(hash, key)
+	if a != 0 && m.mutable(a) {
 		return t.value(a), false, nil
 	}
 	return t.upsert(pos, a, hash, key)
@@ -180,5 +188,6 @@ func (t *TypedMap[K, V]) find(hash uint32, key K) (int, address) {
 }
 
 func (t *TypedMap[K, V]) value(a address) *V {
+	t.m.check(a)
 	return (*V)(unsafe.Add(t.m.pointer(a), t.m.layout.valueOff))
 }
