@@ -245,4 +245,5 @@ func (g *Gate) Close() {
 			q.pop().release()
 		}
 	}
+	g.priority, g.ready = ring[Item]{}, ring[int32]{}
 }

@@ -148,9 +148,13 @@ func TestFinishedPartitionMayCloseBeforeItIsRead(t *testing.T) {
 }
 
 func TestClosedGateTakesNothingMore(t *testing.T) {
-	l := newLocal(t, localOptions{})
-	l.ins[0].Close()
+	l := newLocal(t, localOptions{partitions: 2})
 	flushed(l.outs[0], 0)
+	flushed(l.outs[1], 0)
+	it, _ := l.ins[0].Next() // the other channel is listed as ready now
+	it.Buf.Release()
+	l.ins[0].Close()
+	flushed(l.outs[0], 1)
 	l.outs[0].Finish()
 	if n := l.arena.Held(); n != 0 {
 		t.Errorf("%d buffers are held for a closed gate", n)

@@ -40,7 +40,8 @@ func TestScenario09_ZeroExclusive(t *testing.T) {
 
 // TestScenario10_SendersHoldEveryBuffer runs a chain of stages in the least memory
 // that their pools can be promised. They start one after the other, each when the
-// one before it has filled all that it can.
+// one before it has got stuck (a single subtask of it does, for the other may wait
+// for data that is in a buffer which nobody sends on while all are full).
 func TestScenario10_SendersHoldEveryBuffer(t *testing.T) {
 	const width, stages, records = 2, 3, 300
 	a := newArena(t, 256, stages*width*(width+1))
@@ -59,14 +60,15 @@ func TestScenario10_SendersHoldEveryBuffer(t *testing.T) {
 			join(ranks[i-1], ranks[i])
 		}
 	}
-	var wg, full sync.WaitGroup
+	var wg sync.WaitGroup
 	var came atomic.Int64
 	for i, rank := range ranks {
-		full.Add(width)
+		full := make(chan struct{})
+		stuck := sync.OnceFunc(func() { close(full) })
 		for _, s := range rank {
 			wg.Go(func() {
-				s.stuck = sync.OnceFunc(full.Done)
-				defer s.stuck()
+				s.stuck = stuck
+				defer stuck()
 				n := uint64(0)
 				pass := func(r *record.Record) {
 					if s.out == nil {
@@ -90,7 +92,7 @@ func TestScenario10_SendersHoldEveryBuffer(t *testing.T) {
 			})
 		}
 		if i < stages {
-			finishes(t, "a stage to fill its buffers", full.Wait)
+			finishes(t, "a stage to fill its buffers", func() { <-full })
 		}
 	}
 	finishes(t, "the chain to run dry", wg.Wait)

@@ -2,6 +2,7 @@ package netstack_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,7 +22,9 @@ func finishes(t testing.TB, what string, f func()) {
 	select {
 	case <-done:
 	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		t.Fatalf("waited in vain for %s\n%s", what, stacks)
 	}
 }
 
