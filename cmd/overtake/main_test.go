@@ -137,7 +137,7 @@ func TestWrongCommandLinesSayWhatIsWrong(t *testing.T) {
 }
 
 func TestBenchPrintsOneDocument(t *testing.T) {
-	code, stdout, stderr := overtakes(t, "bench", "exchange", "--quick", "--json", "--filter", "local/pool", "-q")
+	code, stdout, stderr := overtakes(t, "bench", "exchange", "--quick", "--json", "--filter", "local/map-hop", "-q")
 	var d bench.Document
 	if err := json.Unmarshal([]byte(stdout), &d); code != 0 || err != nil {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
