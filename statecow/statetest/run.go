@@ -17,7 +17,7 @@ type Config struct {
 // Factory returns a new, empty store. Run closes it.
 type Factory func(t testing.TB, c Config) statecow.Store
 
-// Groups is the number of key groups in these tests.
+// maxGroups is the number of key groups in these tests.
 const maxGroups = 128
 
 func all() Config { return Config{maxGroups, statecow.Groups{First: 0, End: maxGroups}} }
