@@ -94,7 +94,8 @@ func batches(receivers int) Measure {
 func readRecords(in *inlet) (sum uint64) {
 	var r record.Record
 	in.each(func(payload []byte) {
-		for it := record.Over(payload); ; {
+		it := record.Over(payload) // before the loop, which would copy it each turn
+		for {
 			ok, err := it.Next(&r)
 			if !ok || err != nil {
 				return
