@@ -1,10 +1,6 @@
 package operators
 
-import (
-	"math/bits"
-
-	"github.com/zeebo/xxh3"
-)
+import "github.com/overtake-stream/overtake/statecow"
 
 // Hasher hashes keys. It is stable across processes and versions: key groups in
 // checkpoints depend on it.
@@ -17,7 +13,7 @@ func HasherFor[K comparable](codec Codec[K]) Hasher[K] {
 	var h any
 	switch any(zero).(type) {
 	case string:
-		h = Hasher[string](func(k string) uint32 { return fold(xxh3.HashString(k)) })
+		h = Hasher[string](func(k string) uint32 { return statecow.HashString(k) })
 	case int:
 		h = Hasher[int](func(k int) uint32 { return HashInt(uint64(k)) })
 	case int64:
@@ -38,23 +34,16 @@ func HasherFor[K comparable](codec Codec[K]) Hasher[K] {
 	return h.(Hasher[K])
 }
 
-// HashBytes hashes an encoded key.
-func HashBytes(b []byte) uint32 { return fold(xxh3.Hash(b)) }
+// HashBytes hashes an encoded key. The hashes and key groups are those of package
+// statecow: the exchange and the state must agree on both.
+func HashBytes(b []byte) uint32 { return statecow.Hash(b) }
 
-// HashInt hashes an integer key: a multiplication whose 128-bit product is folded,
-// as in wyhash, twice, so that the high bits depend on every bit of k.
-func HashInt(k uint64) uint32 {
-	const a, b = 0x9E3779B97F4A7C15, 0xE7037ED1A0B428DB
-	hi, lo := bits.Mul64(k^a, b)
-	hi, lo = bits.Mul64(hi^lo^b, a)
-	return fold(hi ^ lo)
-}
-
-func fold(h uint64) uint32 { return uint32(h ^ h>>32) }
+// HashInt hashes an integer key.
+func HashInt(k uint64) uint32 { return statecow.HashUint64(k) }
 
 // KeyGroup is the key group of a hash among max groups: groups are consecutive
 // ranges of hashes.
-func KeyGroup(hash uint32, max int) int { return int(uint64(hash) * uint64(max) >> 32) }
+func KeyGroup(hash uint32, max int) int { return statecow.KeyGroup(hash, max) }
 
 // GroupOwner is the subtask that owns a key group: subtasks own consecutive
 // ranges of groups.

@@ -33,6 +33,9 @@ func KeyGroup(hash uint32, max int) int { return int(uint64(hash) * uint64(max) 
 // stable across processes and versions: key groups in snapshots depend on it.
 func Hash(key []byte) uint32 { return fold(xxh3.Hash(key)) }
 
+// HashString is Hash of the bytes of a string.
+func HashString(key string) uint32 { return fold(xxh3.HashString(key)) }
+
 // HashUint64 is the hash of an integer key: a multiplication whose 128-bit
 // product is folded, as in wyhash, twice, so that the high bits depend on every
 // bit of k.
