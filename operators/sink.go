@@ -23,3 +23,42 @@ type Writer[T any] interface {
 	// that publishes its output as a whole do so.
 	Close(ok bool) error
 }
+
+// A TwoPhaseWriter is a Writer whose output becomes visible only when a
+// checkpoint that covers it is complete: exactly once, whatever fails.
+type TwoPhaseWriter[T any] interface {
+	Writer[T]
+	// Prepare ends the present transaction: what was written since the last one is
+	// made durable, but not visible. It appends a description to dst from which
+	// Commit and Abort can work after a crash, in another process; it appends
+	// nothing if there is nothing to commit.
+	Prepare(dst []byte) ([]byte, error)
+	// Commit makes visible what a Prepare described. After a recovery it is called
+	// again for what may have been committed before: that must be harmless. It lends
+	// prepared.
+	Commit(prepared []byte) error
+	// Abort removes what a Prepare described. It lends prepared.
+	Abort(prepared []byte) error
+	// Recovered is called once after a recovery, when everything that the restored
+	// checkpoint had prepared is committed: whatever else earlier attempts of the
+	// subtasks i, with i modulo Parallelism equal to Subtask, have left is void.
+	Recovered() error
+}
+
+// A ResumableSink is a Sink whose output can be taken back to what it was at a
+// checkpoint, and continued from there.
+type ResumableSink[T any] interface {
+	Sink[T]
+	// Resume returns a writer that goes on from positions that Position gave, those
+	// of the subtasks i with i modulo Parallelism equal to Subtask; none means from
+	// the beginning. What was written after them is void, and removed.
+	Resume(ctx *Context, positions [][]byte) (ResumableWriter[T], error)
+}
+
+// A ResumableWriter is the Writer of a ResumableSink.
+type ResumableWriter[T any] interface {
+	Writer[T]
+	// Position makes what was written durable and appends to dst where the output
+	// stands.
+	Position(dst []byte) ([]byte, error)
+}
