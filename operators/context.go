@@ -14,7 +14,7 @@ type Context struct {
 	Job         string
 	Subtask     int // 0 to Parallelism-1
 	Parallelism int
-	MaxParallel int // key groups
+	MaxParallel int    // key groups
 	Epoch       uint64 // of the attempt: grows with each restart of the job
 	Log         *slog.Logger
 	Cancel      context.Context // ends when the job is cancelled or has failed
