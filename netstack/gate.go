@@ -19,10 +19,12 @@ type Gate struct {
 	ready    ring[int32] // channels that have items, each once, in turn
 	drained  []arrival   // last inbox, kept for its memory
 	turns    int         // items to hand out before the inbox is looked at again
+	queued   int         // data buffers in channels' queues
 	open     int         // channels that have not ended
 
 	// atomic
-	urgent atomic.Bool // the inbox holds a priority event
+	urgent  atomic.Bool  // the inbox holds a priority event
+	backlog atomic.Int64 // queued, as it was when the inbox was last looked at
 
 	inbox struct {
 		sync.Mutex
@@ -66,6 +68,12 @@ type Item struct {
 	Buf     bufferpool.Buffer
 	Event   *Event
 	Partial bool // Buf ends inside a record that continues in the channel's next buffer
+
+	// Overtaken, of a priority event, counts the items of its channel, data buffers
+	// and ordered events, that arrived before it and have not been handed out: what it
+	// overtook here. They are the first in the channel's queue, for EachQueued, until
+	// Next hands out another item that is not a priority event.
+	Overtaken int
 }
 
 // NewGate makes a gate. Its channels must be connected before it is used.
@@ -133,6 +141,8 @@ func (g *Gate) pop() (Item, bool) {
 		g.enqueue(ch)
 		if it.event != nil {
 			g.took(c, it.event)
+		} else {
+			g.queued--
 		}
 		return g.hand(ch, it), true
 	}
@@ -172,18 +182,31 @@ func (g *Gate) drain() bool {
 	g.inbox.arrivals = g.drained[:0]
 	g.inbox.Unlock()
 	for i := range arrived {
-		a := &arrived[i]
-		if a.isPriority() {
-			g.priority.push(g.hand(int(a.channel), a.item))
-		} else {
-			g.channels[a.channel].queue.push(a.item)
-			g.enqueue(int(a.channel))
-		}
-		*a = arrival{} // drop references
+		g.arrive(&arrived[i])
+		arrived[i] = arrival{} // drop references
 	}
 	g.drained = arrived
+	g.backlog.Store(int64(g.queued))
 	g.turns = max(minTurns, g.ready.len())
 	return len(arrived) > 0
+}
+
+// arrive puts an arrival where it belongs. What is in the channel's queue by now is
+// what a priority event overtakes: it is handed out before any of that, and what
+// arrives later is queued behind.
+func (g *Gate) arrive(a *arrival) {
+	c := &g.channels[a.channel]
+	if a.isPriority() {
+		it := g.hand(int(a.channel), a.item)
+		it.Overtaken = c.queue.len()
+		g.priority.push(it)
+		return
+	}
+	if a.isData() {
+		g.queued++
+	}
+	c.queue.push(a.item)
+	g.enqueue(int(a.channel))
 }
 
 // minTurns, in items, saves a gate of few channels from locking for each of them.
@@ -195,15 +218,6 @@ func (g *Gate) Done(ch int) {
 	c := &g.channels[ch]
 	c.returned++
 	c.creditor.returned(c.returned)
-}
-
-// Block keeps the items of a channel back, from the next one on.
-func (g *Gate) Block(ch int) { g.channels[ch].blocked = true }
-
-// Unblock lets a blocked channel go on.
-func (g *Gate) Unblock(ch int) {
-	g.channels[ch].blocked = false
-	g.enqueue(ch)
 }
 
 // receive adds arrivals of any channels, in order. It takes their buffers and
@@ -246,4 +260,6 @@ func (g *Gate) Close() {
 		}
 	}
 	g.priority, g.ready = ring[Item]{}, ring[int32]{}
+	g.queued = 0
+	g.backlog.Store(0)
 }

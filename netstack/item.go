@@ -13,6 +13,11 @@ func (it item) isData() bool { return it.event == nil }
 
 func (it item) isPriority() bool { return it.event != nil && it.event.Priority }
 
+// isOrderedUser reports whether it is an ordered event that users of the package sent.
+func (it item) isOrderedUser() bool {
+	return it.event != nil && !it.event.Priority && it.event.Kind >= FirstUserEvent
+}
+
 // release gives the buffer back, if there is one.
 func (it item) release() {
 	if it.isData() {

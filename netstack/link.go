@@ -7,8 +7,12 @@ package netstack
 // sent. From then on the link, and nobody else, calls take until it returns no
 // items and no report; only after that can ready be called again. So items of a
 // channel can never overtake each other, whoever runs the link.
+//
+// urgent is called with no lock held after a priority event was queued, besides
+// ready, if that is due: the link may send it ahead of other channels' data.
 type link interface {
 	ready(s *subpartition)
+	urgent(s *subpartition)
 }
 
 // localLink joins a subpartition to a channel of a gate in the same process.
@@ -43,6 +47,9 @@ func (l *localLink) ready(s *subpartition) {
 		l.gate.receive(arrivals[:len(items)])
 	}
 }
+
+// urgent: whoever carries items over at this moment takes the event next.
+func (l *localLink) urgent(*subpartition) {}
 
 // returned grants new credit once half of the window is used up: the producer
 // still has the other half, and is not woken for every single buffer.

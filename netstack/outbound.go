@@ -20,6 +20,7 @@ type outbound struct {
 	zeros []byte // padding
 
 	active  ring[*remoteOut] // channels that have something to send, in turn
+	urgent  ring[*remoteOut] // channels that may have priority events
 	credits ring[*remoteIn]  // channels whose limit may have to be announced
 	said    bool             // the goodbye is collected
 
@@ -41,11 +42,12 @@ type outSlice struct {
 // empty reports whether all that was collected has left.
 func (o *outbound) empty() bool { return len(o.vec) == 0 }
 
-// collect fills the list up: control, data, credit, and the goodbye when that is
+// collect fills the list up: control, priority events, data, credit, and the goodbye when that is
 // all.
 func (o *outbound) collect() {
 	if !o.said {
 		o.collectControl()
+		o.collectUrgent()
 		o.collectData()
 	}
 	o.collectCredits()
@@ -65,6 +67,18 @@ func (o *outbound) collectControl() {
 			return
 		}
 		o.whole(&header{kind: frameControl, length: uint32(len(msg))}, msg)
+	}
+}
+
+// collectUrgent takes priority events from the heads of their channels' queues.
+func (o *outbound) collectUrgent() {
+	for o.urgent.len() > 0 && o.room() {
+		ch := *o.urgent.at(0)
+		if e := ch.sub.takePriority(); e != nil {
+			o.event(ch, e)
+		} else {
+			o.urgent.pop()
+		}
 	}
 }
 
@@ -234,5 +248,5 @@ func (o *outbound) release() {
 		}
 	}
 	o.vec, o.data, o.bytes = nil, 0, 0
-	o.active, o.credits = ring[*remoteOut]{}, ring[*remoteIn]{}
+	o.active, o.urgent, o.credits = ring[*remoteOut]{}, ring[*remoteOut]{}, ring[*remoteIn]{}
 }

@@ -20,6 +20,7 @@ type Partition struct {
 	open      []int             // builders that hold a buffer
 	spare     bufferpool.Buffer // in hand, so that a record that fills a buffer finds the next
 	spared    bool              // spare is set
+	passed    []item            // what an event passed, kept for its memory
 	lastFlush time.Duration
 
 	// atomic
@@ -192,11 +193,15 @@ func (p *Partition) shrank(before, after int) (relieved bool) {
 	return before >= p.opts.MaxQueued && after < p.opts.MaxQueued && p.overfull.Add(-1) == 0
 }
 
-// Emit sends an event to subpartition sub. An ordered one seals what is open.
+// Emit sends an event to subpartition sub. An ordered one seals what is open. A
+// priority event goes ahead of everything that is queued, except priority events
+// with nothing else ahead of them.
 func (p *Partition) Emit(sub int, e *Event) {
-	if !e.Priority {
-		p.sealFor(sub)
+	if e.Priority {
+		p.subs[sub].urge(e)
+		return
 	}
+	p.sealFor(sub)
 	p.subs[sub].push(item{event: e})
 }
 

@@ -1,6 +1,9 @@
 package netstack
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // remoteOut is the link of a subpartition whose receiver is another worker. The
 // driver carries items over, when told that there are some.
@@ -9,6 +12,9 @@ type remoteOut struct {
 	conn *conn
 	id   uint32
 	sub  *subpartition
+
+	// atomic
+	pressing atomic.Bool // posted to the driver for its priority events
 }
 
 var _ link = (*remoteOut)(nil)
@@ -23,6 +29,28 @@ func (o *remoteOut) work() {
 		return
 	}
 	o.conn.out.active.push(o)
+	o.conn.kick()
+}
+
+// urgent lets the next priority events leave before the data of other channels,
+// however many of them wait for their turn.
+func (o *remoteOut) urgent(*subpartition) {
+	if o.pressing.CompareAndSwap(false, true) {
+		o.conn.stack.driver.post((*urgentOut)(o))
+	}
+}
+
+// urgentOut is a remoteOut posted for its priority events alone.
+type urgentOut remoteOut
+
+// work looks for them. The flag falls first: what comes later posts again.
+func (u *urgentOut) work() {
+	o := (*remoteOut)(u)
+	o.pressing.Store(false)
+	if o.conn.closed {
+		return
+	}
+	o.conn.out.urgent.push(o)
 	o.conn.kick()
 }
 

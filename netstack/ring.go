@@ -24,6 +24,26 @@ func (r *ring[T]) insert(i int, v T) {
 	}
 }
 
+// remove takes the element at index i out. Those behind it close up.
+func (r *ring[T]) remove(i int) T {
+	v := *r.at(i)
+	for ; i > 0; i-- {
+		*r.at(i) = *r.at(i - 1)
+	}
+	r.pop()
+	return v
+}
+
+// index is the index of the first element that f accepts, -1 if there is none.
+func (r *ring[T]) index(f func(v *T) bool) int {
+	for i := range r.size {
+		if f(r.at(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
 func (r *ring[T]) pop() T {
 	var zero T
 	slot := r.at(0)

@@ -24,7 +24,7 @@ type subpartition struct {
 	}
 }
 
-// push queues an item. It takes the item's buffer.
+// push queues an item that stays behind all others. It takes the item's buffer.
 func (s *subpartition) push(it item) {
 	s.mu.Lock()
 	if s.mu.closed {
@@ -32,11 +32,7 @@ func (s *subpartition) push(it item) {
 		it.release()
 		return
 	}
-	if it.isPriority() {
-		s.mu.queue.insert(s.priorities(), it)
-	} else {
-		s.mu.queue.push(it)
-	}
+	s.mu.queue.push(it)
 	if it.isData() {
 		it.buf.SetState(bufferpool.Queued)
 		s.partition.grew(s.backlog())

@@ -1,0 +1,78 @@
+package netstack
+
+import "github.com/overtake-stream/overtake/bufferpool"
+
+// Block keeps the items of a channel back, from the next one on: all but its
+// priority events. What the sender has credit for still arrives and is kept.
+func (g *Gate) Block(ch int) { g.channels[ch].blocked = true }
+
+// Unblock lets a blocked channel go on. It wakes nobody: call Next afterwards.
+func (g *Gate) Unblock(ch int) {
+	g.channels[ch].blocked = false
+	g.enqueue(ch)
+}
+
+// Blocked reports whether a channel's items are kept back.
+func (g *Gate) Blocked(ch int) bool { return g.channels[ch].blocked }
+
+// EachQueued lends f the first n items queued in a channel, in order: a data buffer,
+// or an ordered event when e is not nil. f may Retain a buffer; whoever reads it
+// later must not change it. f must not use the gate. Items that Next has not looked at
+// yet are not among them; n is usually an Overtaken. A channel that has fewer items
+// lends all.
+func (g *Gate) EachQueued(ch, n int, f func(buf bufferpool.Buffer, partial bool, e *Event)) {
+	q := &g.channels[ch].queue
+	for i := range min(n, q.len()) {
+		it := q.at(i)
+		f(it.buf, it.part, it.event)
+	}
+}
+
+// Promote takes the first ordered user event that match accepts out of a channel,
+// wherever it waits, blocked or not, and returns it with the number of items ahead of
+// it, as Item.Overtaken has it for a priority event. The event counts as handed out;
+// the caller treats it as if it had overtaken. ok is false if no such event has
+// arrived.
+//
+// What has arrived so far is looked at. So call Next before waiting again.
+func (g *Gate) Promote(ch int, match func(e *Event) bool) (e *Event, overtaken int, ok bool) {
+	g.drain()
+	c := &g.channels[ch]
+	i := c.queue.index(func(it *item) bool { return it.isOrderedUser() && match(it.event) })
+	if i < 0 {
+		return nil, 0, false
+	}
+	e = c.queue.remove(i).event
+	c.creditor.taken()
+	g.recount(ch, i)
+	if c.queued && c.queue.len() == 0 {
+		g.ready.remove(g.ready.index(func(listed *int32) bool { return int(*listed) == ch }))
+		c.queued = false
+	}
+	return e, i, true
+}
+
+// recount corrects priority events that wait to be handed out, and that overtook the
+// item at index i of a channel, which is gone.
+func (g *Gate) recount(ch, i int) {
+	for k := range g.priority.len() {
+		if it := g.priority.at(k); it.Channel == ch && it.Overtaken > i {
+			it.Overtaken--
+		}
+	}
+}
+
+// QueuedBuffers is the number of data buffers that have arrived and were not handed
+// out. Any goroutine may call it. What was handed out since the gate last looked at
+// its inbox, a turn at most, is still counted.
+func (g *Gate) QueuedBuffers() int {
+	g.inbox.Lock()
+	defer g.inbox.Unlock()
+	n := int(g.backlog.Load())
+	for i := range g.inbox.arrivals {
+		if g.inbox.arrivals[i].isData() {
+			n++
+		}
+	}
+	return n
+}
