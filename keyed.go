@@ -65,16 +65,36 @@ func Count[K comparable, T any](s KeyedStream[K, T], opts ...OpOption) Stream[Pa
 // the input ends.
 func FinalOnly() OpOption { return opOption(func(o *opOptions) { o.finalOnly = true }) }
 
-// Processor, KeyedContext and ValueState are what Process works with.
+// Processor and the handles of keyed state are what Process works with.
 type (
 	Processor[K comparable, I, O any] = operators.Processor[K, I, O]
 	KeyedContext                      = operators.KeyedContext
 	ValueState[V any]                 = operators.ValueState[V]
+	ListState[V any]                  = operators.ListState[V]
+	MapState[K comparable, V any]     = operators.MapState[K, V]
+	ReducingState[V any]              = operators.ReducingState[V]
+	TTL                               = operators.TTL
 )
 
-// NewValueState returns a state handle, for a Processor's Open.
-func NewValueState[V any](ctx *KeyedContext, name string) (*ValueState[V], error) {
-	return operators.NewValueState[V](ctx, name)
+// NewValueState returns the handle of a state with one value per key, for a
+// Processor's Open.
+func NewValueState[V any](ctx *KeyedContext, name string, ttl ...TTL) (*ValueState[V], error) {
+	return operators.NewValueState[V](ctx, name, ttl...)
+}
+
+// NewListState returns the handle of a state with a list of values per key.
+func NewListState[V any](ctx *KeyedContext, name string, ttl ...TTL) (*ListState[V], error) {
+	return operators.NewListState[V](ctx, name, ttl...)
+}
+
+// NewMapState returns the handle of a state with a map of values per key.
+func NewMapState[K comparable, V any](ctx *KeyedContext, name string, ttl ...TTL) (*MapState[K, V], error) {
+	return operators.NewMapState[K, V](ctx, name, ttl...)
+}
+
+// NewReducingState returns the handle of a state that combines a key's values.
+func NewReducingState[V any](ctx *KeyedContext, name string, reduce func(acc, v V) V, ttl ...TTL) (*ReducingState[V], error) {
+	return operators.NewReducingState(ctx, name, reduce, ttl...)
 }
 
 // Process runs user code with keyed state: factory makes one Processor per

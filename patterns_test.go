@@ -187,12 +187,11 @@ func (c *counter) Open(ctx *overtake.KeyedContext) (err error) {
 }
 
 func (c *counter) Process(key, _ uint64, out overtake.Collector[string]) error {
-	n, _ := c.n.Get()
-	c.n.Set(n + 1)
+	n, _, err := c.n.Get()
 	if n+1 == 100 {
 		out.Collect(fmt.Sprintf("key %d has 100", key))
 	}
-	return nil
+	return errors.Join(err, c.n.Set(n+1))
 }
 
 func TestErrorsNameOperatorAndSubtask(t *testing.T) {

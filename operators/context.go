@@ -3,8 +3,10 @@ package operators
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/statecow"
 )
 
 // Context is what the operators of one chain share. It belongs to the subtask's
@@ -25,7 +27,25 @@ type Context struct {
 	Hash    uint32 // key hash of the record, on keyed edges
 
 	partitions []*netstack.Partition
+	stores     Stores
+	uid        string // of the operator that is being opened
 	err        error
+}
+
+// Now tells the time to states that expire; it implements statecow.Clock.
+func (c *Context) Now(clock statecow.ExpiryClock) int64 {
+	if clock == statecow.EventTime {
+		return c.Time * int64(time.Millisecond)
+	}
+	return time.Now().UnixNano()
+}
+
+// release closes a store that is not the engine's.
+func (c *Context) release(k *KeyedStore) error {
+	if c.stores != nil {
+		return nil
+	}
+	return k.Store.Close()
 }
 
 // Fail ends the subtask with err after the current record. The first error wins.

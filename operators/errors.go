@@ -12,8 +12,8 @@ var (
 	ErrRecordTooLarge = errors.New("record is too large")
 	// ErrPartitioner: a custom partitioner chose a receiver that does not exist.
 	ErrPartitioner = errors.New("partitioner chose no existing receiver")
-	// ErrStateName: a Processor asked twice for state of the same name.
-	ErrStateName = errors.New("state name is taken")
+	// ErrLayout matches every *LayoutError with errors.Is.
+	ErrLayout = errors.New("state in the checkpoint has another layout")
 	// ErrPanic: user code panicked; the message has its value and stack.
 	ErrPanic = errors.New("user code panicked")
 )
@@ -41,4 +41,21 @@ func errPartitioner(sub, n int) error {
 	return fmt.Errorf("%w: receiver %d of %d", ErrPartitioner, sub, n)
 }
 
-func errStateName(name string) error { return fmt.Errorf("%w: %q", ErrStateName, name) }
+// LayoutError says that the type of a state changed since the checkpoint was
+// written. Restore an older program, give the operator a new UID, or migrate.
+type LayoutError struct {
+	State      string
+	Saved, Now string
+	Err        error // more of what differs; may be nil
+}
+
+// Error shows both layouts.
+func (e *LayoutError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%v: %v", ErrLayout, e.Err)
+	}
+	return fmt.Sprintf("%v: %s was %s, is now %s: go back to the old type, migrate the state, or give the operator a new UID", ErrLayout, e.State, e.Saved, e.Now)
+}
+
+// Unwrap makes errors.Is match ErrLayout.
+func (e *LayoutError) Unwrap() []error { return []error{ErrLayout, e.Err} }

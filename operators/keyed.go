@@ -22,38 +22,75 @@ func (k *keyer[K, T]) encode(v T) (K, []byte) {
 // result of O to make of it.
 type Aggregator[T, A, O any] struct {
 	// Add adds a record to the accumulator, which is zero for a key's first record.
-	// Clone what is kept of v beyond the call.
+	// What is kept of v is copied after the call.
 	Add func(acc *A, v T)
 	// Result makes the result. It must not change the accumulator.
 	Result func(acc *A) O
 }
 
-type aggregate[K comparable, T, A, O any] struct {
+// gathered is the state of an operator with an accumulator per key.
+type gathered[K comparable, T, A any] struct {
 	keyer[K, T]
 	ctx   *Context
-	agg   Aggregator[T, A, O]
 	final bool
-	table Table[A]
-	next  Collector[Pair[K, O]]
+	table table[A]
+	keyed *KeyedStore
+}
+
+// Open implements Operator.
+func (g *gathered[K, T, A]) Open(ctx *Context) (err error) {
+	g.ctx = ctx
+	g.table, g.keyed, err = openTable[A](ctx, layoutOf(g.codec), g.final)
+	return err
+}
+
+// finish passes every key and accumulator to emit, as results of no one record.
+func (g *gathered[K, T, A]) finish(emit func(K, *A)) (err error) {
+	if !g.final {
+		return nil
+	}
+	g.ctx.HasTime, g.ctx.Time, g.ctx.Hash = false, 0, 0
+	failed := g.table.each(func(bytes []byte, acc *A) bool {
+		var key K
+		if key, err = g.codec.Decode(bytes); err == nil {
+			emit(key, acc)
+			err = g.ctx.Err()
+		}
+		return err == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+// Close implements Operator.
+func (g *gathered[K, T, A]) Close(bool) error {
+	if g.keyed == nil {
+		return nil
+	}
+	g.table = nil
+	return g.ctx.release(g.keyed)
+}
+
+type aggregate[K comparable, T, A, O any] struct {
+	gathered[K, T, A]
+	agg  Aggregator[T, A, O]
+	next Collector[Pair[K, O]]
 }
 
 // Aggregate returns an operator that keeps an accumulator per key. It passes on
 // the result after every record, or if final is set, once per key at the end.
 func Aggregate[K comparable, T, A, O any](key func(T) K, agg Aggregator[T, A, O], final bool, next Collector[Pair[K, O]]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	return &aggregate[K, T, A, O]{keyer: k, agg: agg, final: final, next: next}, err
-}
-
-// Open implements Operator.
-func (a *aggregate[K, T, A, O]) Open(ctx *Context) error {
-	a.ctx, a.table = ctx, newTable[A]()
-	return nil
+	return &aggregate[K, T, A, O]{gathered: gathered[K, T, A]{keyer: k, final: final}, agg: agg, next: next}, err
 }
 
 // Collect implements Collector.
 func (a *aggregate[K, T, A, O]) Collect(v T) {
 	key, bytes := a.encode(v)
-	acc, _, err := a.table.Upsert(a.ctx.Hash, bytes)
+	hash := a.ctx.Hash
+	acc, _, err := a.table.upsert(hash, bytes)
 	if err != nil {
 		a.ctx.Fail(err)
 		return
@@ -62,69 +99,34 @@ func (a *aggregate[K, T, A, O]) Collect(v T) {
 	if !a.final {
 		a.next.Collect(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
 	}
+	if err := a.table.save(hash, bytes); err != nil {
+		a.ctx.Fail(err)
+	}
 }
 
 // Finish implements Operator.
 func (a *aggregate[K, T, A, O]) Finish() error {
-	if !a.final {
-		return nil
-	}
-	return finish(a.ctx, a.table, a.codec, func(key K, acc *A) {
-		a.next.Collect(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
-	})
-}
-
-// Close implements Operator.
-func (a *aggregate[K, T, A, O]) Close(bool) error {
-	a.table = nil
-	return nil
-}
-
-// finish passes every key and accumulator to emit, as results of no one record.
-func finish[K comparable, A any](ctx *Context, table Table[A], codec Codec[K], emit func(K, *A)) (err error) {
-	ctx.HasTime, ctx.Time, ctx.Hash = false, 0, 0
-	table.Each(func(bytes []byte, acc *A) bool {
-		var key K
-		if key, err = codec.Decode(bytes); err == nil {
-			emit(key, acc)
-			err = ctx.Err()
-		}
-		return err == nil
-	})
-	return err
+	return a.finish(func(key K, acc *A) { a.next.Collect(Pair[K, O]{Key: key, Value: a.agg.Result(acc)}) })
 }
 
 type reduce[K comparable, T any] struct {
-	keyer[K, T]
-	ctx   *Context
-	f     func(acc, v T) T
-	keep  func(T) T
-	final bool
-	table Table[T]
-	next  Collector[T]
+	gathered[K, T, T]
+	f    func(acc, v T) T
+	next Collector[T]
 }
 
 // Reduce returns an operator that combines the records of each key into one. It
 // passes that on after every record, or if final is set, once per key at the end.
 func Reduce[K comparable, T any](key func(T) K, f func(acc, v T) T, final bool, next Collector[T]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := Cloner[T]()
-	return &reduce[K, T]{keyer: k, f: f, keep: keep, final: final, next: next}, err
-}
-
-// Open implements Operator.
-func (r *reduce[K, T]) Open(ctx *Context) error {
-	r.ctx, r.table = ctx, newTable[T]()
-	return nil
+	return &reduce[K, T]{gathered: gathered[K, T, T]{keyer: k, final: final}, f: f, next: next}, err
 }
 
 // Collect implements Collector.
 func (r *reduce[K, T]) Collect(v T) {
 	_, bytes := r.encode(v)
-	acc, fresh, err := r.table.Upsert(r.ctx.Hash, bytes)
+	hash := r.ctx.Hash
+	acc, fresh, err := r.table.upsert(hash, bytes)
 	if err != nil {
 		r.ctx.Fail(err)
 		return
@@ -132,22 +134,16 @@ func (r *reduce[K, T]) Collect(v T) {
 	if !fresh {
 		v = r.f(*acc, v)
 	}
-	*acc = r.keep(v)
+	*acc = v
 	if !r.final {
-		r.next.Collect(*acc)
+		r.next.Collect(v)
+	}
+	if err := r.table.save(hash, bytes); err != nil {
+		r.ctx.Fail(err)
 	}
 }
 
 // Finish implements Operator.
 func (r *reduce[K, T]) Finish() error {
-	if !r.final {
-		return nil
-	}
-	return finish(r.ctx, r.table, r.codec, func(_ K, acc *T) { r.next.Collect(*acc) })
-}
-
-// Close implements Operator.
-func (r *reduce[K, T]) Close(bool) error {
-	r.table = nil
-	return nil
+	return r.finish(func(_ K, acc *T) { r.next.Collect(*acc) })
 }

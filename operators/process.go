@@ -1,5 +1,12 @@
 package operators
 
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/overtake-stream/overtake/statecow"
+)
+
 // Processor is user code with keyed state: one instance per subtask, called for
 // one record at a time.
 type Processor[K comparable, I, O any] interface {
@@ -9,7 +16,9 @@ type Processor[K comparable, I, O any] interface {
 	Process(key K, v I, out Collector[O]) error
 }
 
-// Finisher is a Processor that has something to say when the input ends.
+// Finisher is a Processor that has something to say when the input ends. A subtask
+// that had finished before a checkpoint does not finish again after a restore at the
+// same parallelism.
 type Finisher[O any] interface {
 	Finish(out Collector[O]) error
 }
@@ -18,57 +27,79 @@ type Finisher[O any] interface {
 // of the current record.
 type KeyedContext struct {
 	*Context
-	key   []byte
-	names map[string]bool
+	states *statecow.States
 }
 
-// ValueState is one value of V per key. A key that was never Set has the zero
-// value.
-type ValueState[V any] struct {
-	ctx   *KeyedContext
-	table Table[V]
-	keep  func(V) V
-}
+// States are the named states of the operator, for the constructors of state handles
+// in package statecow.
+func (c *KeyedContext) States() *statecow.States { return c.states }
 
-// NewValueState returns the state handle of that name, for a Processor's Open.
-func NewValueState[V any](ctx *KeyedContext, name string) (*ValueState[V], error) {
-	keep, err := Cloner[V]()
+// Handles of keyed state. All refer to the current key.
+type (
+	ValueState[V any]             = statecow.ValueState[V]
+	ListState[V any]              = statecow.ListState[V]
+	MapState[K comparable, V any] = statecow.MapState[K, V]
+	ReducingState[V any]          = statecow.ReducingState[V]
+	TTL                           = statecow.TTL
+)
+
+// NewValueState returns the handle of a state with one value per key, for a
+// Processor's Open.
+func NewValueState[V any](ctx *KeyedContext, name string, ttl ...TTL) (*ValueState[V], error) {
+	codec, err := CodecFor[V]()
 	if err != nil {
 		return nil, err
 	}
-	if ctx.names[name] {
-		return nil, errStateName(name)
-	}
-	ctx.names[name] = true
-	return &ValueState[V]{ctx: ctx, table: newTable[V](), keep: keep}, nil
+	return statecow.NewValueState(ctx.states, name, codec, first(ttl))
 }
 
-// Get returns the value of the current key, and whether it was ever set.
-func (s *ValueState[V]) Get() (v V, ok bool) {
-	if acc := s.table.Get(s.ctx.Hash, s.ctx.key); acc != nil {
-		return *acc, true
-	}
-	return v, false
-}
-
-// Set sets the value of the current key. The value is copied, views included.
-func (s *ValueState[V]) Set(v V) {
-	acc, _, err := s.table.Upsert(s.ctx.Hash, s.ctx.key)
+// NewListState returns the handle of a state with a list of values per key, for a
+// Processor's Open.
+func NewListState[V any](ctx *KeyedContext, name string, ttl ...TTL) (*ListState[V], error) {
+	codec, err := CodecFor[V]()
 	if err != nil {
-		s.ctx.Fail(err)
-		return
+		return nil, err
 	}
-	*acc = s.keep(v)
+	return statecow.NewListState(ctx.states, name, codec, first(ttl))
 }
 
-// Clear forgets the value of the current key.
-func (s *ValueState[V]) Clear() { s.table.Delete(s.ctx.Hash, s.ctx.key) }
+// NewMapState returns the handle of a state with a map of values per key, for a
+// Processor's Open.
+func NewMapState[K comparable, V any](ctx *KeyedContext, name string, ttl ...TTL) (*MapState[K, V], error) {
+	keys, err := CodecFor[K]()
+	if err != nil {
+		return nil, err
+	}
+	values, err := CodecFor[V]()
+	if err != nil {
+		return nil, err
+	}
+	return statecow.NewMapState(ctx.states, name, keys, values, first(ttl))
+}
+
+// NewReducingState returns the handle of a state that combines the values of a key
+// into one, for a Processor's Open.
+func NewReducingState[V any](ctx *KeyedContext, name string, reduce func(acc, v V) V, ttl ...TTL) (*ReducingState[V], error) {
+	codec, err := CodecFor[V]()
+	if err != nil {
+		return nil, err
+	}
+	return statecow.NewReducingState(ctx.states, name, codec, reduce, first(ttl))
+}
+
+func first(ttl []TTL) (t TTL) {
+	if len(ttl) > 0 {
+		t = ttl[0]
+	}
+	return t
+}
 
 type process[K comparable, I, O any] struct {
 	keyer[K, I]
-	ctx  *KeyedContext
-	user Processor[K, I, O]
-	next Collector[O]
+	ctx   *KeyedContext
+	keyed *KeyedStore
+	user  Processor[K, I, O]
+	next  Collector[O]
 }
 
 // Process returns the operator that runs a Processor.
@@ -77,16 +108,48 @@ func Process[K comparable, I, O any](key func(I) K, user Processor[K, I, O], nex
 	return &process[K, I, O]{keyer: k, user: user, next: next}, err
 }
 
-// Open implements Operator.
-func (p *process[K, I, O]) Open(ctx *Context) error {
-	p.ctx = &KeyedContext{Context: ctx, names: map[string]bool{}}
-	return p.user.Open(p.ctx)
+// Open implements Operator. States are registered before they are restored, so that
+// their deadlines are known.
+func (p *process[K, I, O]) Open(ctx *Context) (err error) {
+	if p.keyed, err = ctx.keyed("states"); err != nil {
+		return err
+	}
+	p.ctx = &KeyedContext{Context: ctx}
+	if p.ctx.states, err = statecow.NewStates(p.keyed.Store, max(ctx.MaxParallel, 1), ctx); err != nil {
+		return err
+	}
+	if err := p.user.Open(p.ctx); err != nil {
+		return err
+	}
+	if err := p.verify(); err != nil {
+		return err
+	}
+	return p.keyed.Restore()
+}
+
+// verify compares the states with those of the checkpoint.
+func (p *process[K, I, O]) verify() error {
+	now, err := json.Marshal(p.ctx.states.List())
+	p.keyed.Layout = string(now)
+	if err != nil || p.keyed.Migrate != nil {
+		return err
+	}
+	for _, saved := range p.keyed.Saved {
+		var list []statecow.StateInfo
+		if err := json.Unmarshal([]byte(saved), &list); err != nil {
+			return fmt.Errorf("description of the states in the checkpoint: %w", err)
+		}
+		if err := p.ctx.states.Verify(list); err != nil {
+			return &LayoutError{State: "states", Saved: saved, Now: p.keyed.Layout, Err: err}
+		}
+	}
+	return nil
 }
 
 // Collect implements Collector.
 func (p *process[K, I, O]) Collect(v I) {
 	key, bytes := p.encode(v)
-	p.ctx.key = bytes
+	p.ctx.states.SetKey(p.ctx.Hash, bytes)
 	if err := p.user.Process(key, v, p.next); err != nil {
 		p.ctx.Fail(err)
 	}
@@ -101,4 +164,9 @@ func (p *process[K, I, O]) Finish() error {
 }
 
 // Close implements Operator.
-func (p *process[K, I, O]) Close(bool) error { return nil }
+func (p *process[K, I, O]) Close(bool) error {
+	if p.keyed == nil {
+		return nil
+	}
+	return p.ctx.release(p.keyed)
+}

@@ -1,60 +1,99 @@
 package operators
 
-// Table is keyed state: an accumulator of A for every key, by the key's encoding.
+import (
+	"fmt"
+
+	"github.com/overtake-stream/overtake/statecow"
+)
+
+// table is keyed state: an accumulator of A for every key, by the key's encoding.
 // It belongs to the subtask's goroutine.
-type Table[A any] interface {
-	// Upsert lends the accumulator of a key, for change in place until the next
-	// call; fresh says that it is new and zero. It lends key.
-	Upsert(hash uint32, key []byte) (acc *A, fresh bool, err error)
-	// Get lends the accumulator of a key until the next call, or nil. It lends key.
-	Get(hash uint32, key []byte) *A
-	// Delete removes a key. It lends key.
-	Delete(hash uint32, key []byte)
-	// Len is the number of keys.
-	Len() int
-	// Each lends every key and its accumulator to f, in no particular order, until f
-	// returns false. f must not change the table's set of keys.
-	Each(f func(key []byte, acc *A) bool)
+type table[A any] interface {
+	// upsert lends the accumulator of a key, for change until the next call; fresh
+	// says that it is new and zero. It lends key.
+	upsert(hash uint32, key []byte) (acc *A, fresh bool, err error)
+	// save ends the change of what upsert lent. It lends key.
+	save(hash uint32, key []byte) error
+	// each lends every key and its accumulator to f, in no particular order, until f
+	// returns false.
+	each(f func(key []byte, acc *A) bool) error
 }
 
-// heapTable is a Table in a Go map. Accumulators are allocated many at a time.
-type heapTable[A any] struct {
-	index map[string]*A
-	slab  []A
-}
-
-const slabSize = 256
-
-func newTable[A any]() Table[A] { return &heapTable[A]{index: map[string]*A{}} }
-
-// Upsert implements Table.
-func (t *heapTable[A]) Upsert(_ uint32, key []byte) (*A, bool, error) {
-	if acc := t.index[string(key)]; acc != nil {
-		return acc, false, nil
+// openTable opens the operator's table and restores it. final: see KeyedStore.
+func openTable[A any](ctx *Context, keyLayout string, final bool) (table[A], *KeyedStore, error) {
+	codec, err := CodecFor[A]()
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(t.slab) == 0 {
-		t.slab = make([]A, slabSize)
+	k, err := ctx.keyed("")
+	if err != nil {
+		return nil, nil, err
 	}
-	acc := &t.slab[0]
-	t.slab = t.slab[1:]
-	t.index[string(key)] = acc
-	return acc, true, nil
+	k.Final, k.Layout = final, fmt.Sprintf("key %s, accumulator %s", keyLayout, layoutOf(codec))
+	if err := k.fits("accumulator"); err != nil {
+		return nil, k, err
+	}
+	if err := k.Restore(); err != nil {
+		return nil, k, err
+	}
+	if m, ok := k.Store.(*statecow.Map); ok && PointerFree[A]() {
+		t, err := statecow.TableOver[A](m)
+		return placeTable[A]{t}, k, err
+	}
+	return &codecTable[A]{store: k.Store, codec: codec, groups: max(ctx.MaxParallel, 1)}, k, nil
 }
 
-// Get implements Table.
-func (t *heapTable[A]) Get(_ uint32, key []byte) *A { return t.index[string(key)] }
+// layoutOf describes a codec's encoding.
+func layoutOf[T any](c Codec[T]) string {
+	if l, ok := c.(interface{ Layout() string }); ok {
+		return l.Layout()
+	}
+	return fmt.Sprintf("%T %x", c, c.Fingerprint())
+}
 
-// Delete implements Table.
-func (t *heapTable[A]) Delete(_ uint32, key []byte) { delete(t.index, string(key)) }
+// placeTable changes accumulators without pointers where they lie.
+type placeTable[A any] struct{ *statecow.Table[A] }
 
-// Len implements Table.
-func (t *heapTable[A]) Len() int { return len(t.index) }
+func (t placeTable[A]) upsert(hash uint32, key []byte) (*A, bool, error) { return t.Upsert(hash, key) }
 
-// Each implements Table.
-func (t *heapTable[A]) Each(f func(key []byte, acc *A) bool) {
-	for key, acc := range t.index {
-		if !f([]byte(key), acc) {
-			return
+func (t placeTable[A]) save(uint32, []byte) error { return nil }
+
+func (t placeTable[A]) each(f func([]byte, *A) bool) error { t.Each(f); return nil }
+
+// codecTable keeps accumulators encoded, and decodes one at a time.
+type codecTable[A any] struct {
+	store  statecow.Store
+	codec  Codec[A]
+	groups int
+	acc    A
+	bytes  []byte
+}
+
+func (t *codecTable[A]) upsert(hash uint32, key []byte) (*A, bool, error) {
+	var zero A
+	t.acc = zero
+	value, ok, err := t.store.Get(hash, key)
+	if ok && err == nil {
+		t.acc, err = t.codec.Decode(value)
+	}
+	return &t.acc, !ok, err
+}
+
+func (t *codecTable[A]) save(hash uint32, key []byte) error {
+	t.bytes = t.codec.Append(t.bytes[:0], t.acc)
+	return t.store.Put(hash, key, t.bytes)
+}
+
+func (t *codecTable[A]) each(f func(key []byte, acc *A) bool) (err error) {
+	all := statecow.Groups{First: 0, End: t.groups}
+	rangeErr := t.store.Range(all, func(_ uint32, key, value []byte) bool {
+		if t.acc, err = t.codec.Decode(value); err != nil {
+			return false
 		}
+		return f(key, &t.acc)
+	})
+	if err != nil {
+		return err
 	}
+	return rangeErr
 }

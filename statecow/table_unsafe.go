@@ -15,12 +15,21 @@ type Table[V any] struct {
 // NewTable returns an empty table. It returns a *TypeError if V cannot be stored
 // in place.
 func NewTable[V any](o Options) (*Table[V], error) {
+	m, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return TableOver[V](m)
+}
+
+// TableOver returns the table of what a map made by New holds. It returns a
+// *TypeError if V cannot be stored in place.
+func TableOver[V any](m *Map) (*Table[V], error) {
 	t := reflect.TypeFor[V]()
 	if err := checkValue(t); err != nil {
 		return nil, err
 	}
-	m, err := New(o)
-	return &Table[V]{m: m, size: int(t.Size())}, err
+	return &Table[V]{m: m, size: int(t.Size())}, nil
 }
 
 // Map is the map below, for snapshots, restore and figures.
