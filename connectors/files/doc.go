@@ -9,9 +9,20 @@
 // the job begins. The position of a split is its file, its range, and the offset of
 // the next line.
 //
-// Sinks write one file, or with Parts one for each subtask, under a temporary name and
-// give it its own name when the job's input has ended, so that a file that can be seen
-// is whole.
+// Sinks write one file, or with Parts one for each subtask, under a pending name,
+// .NAME.pending beside it, and give it its own name when the job's input has ended, so
+// that a file that can be seen is whole. The pending file is locked: a second writer of
+// the same file is refused. (Only on Linux. The lock ends with the process.)
+//
+// In a job with checkpoints a position of such a sink is the durable length of the file
+// and a checksum of the 64 KiB before it. An attempt that fails leaves its pending file,
+// and the next one cuts it to the position and goes on. If there is none, or it is too
+// short, an attempt before may have published the file already, between the checkpoint
+// and the end of the job: then the file has at least the position's length, with the
+// same bytes before it. If that is all of it there is nothing left to do; else a new
+// pending file is made of its beginning, and replaces it in the end. If neither file
+// fits, that is an error. A job that is given up leaves its pending file, to be removed
+// by whoever gave it up.
 //
 // There are no goroutines. Lines and blocks are lent: they are views into the reader's
 // one buffer, of 256 KiB, or twice the longest line if that is more.

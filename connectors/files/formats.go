@@ -22,7 +22,7 @@ func Rows[T any](path string, row func(dst []byte, v T) []byte) operators.Sink[T
 // structs in it, or the value itself. Tab, newline, carriage return and backslash
 // inside a column are written as \t, \n, \r and \\.
 func TSV[T any](path string) operators.Sink[T] {
-	return rows[T]{path: path, format: func() (format[T], error) {
+	return rows[T]{path: path, ext: ".tsv", format: func() (format[T], error) {
 		cells, err := newCells[T]()
 		var scratch []byte
 		row := func(dst []byte, v T) (_ []byte, err error) {
@@ -65,7 +65,7 @@ func appendEscaped(dst, field []byte) []byte {
 // rules of RFC 4180 as package encoding/csv has them, after a first line with the names
 // of the columns. The columns are those of TSV.
 func CSV[T any](path string) operators.Sink[T] {
-	return rows[T]{path: path, format: func() (format[T], error) {
+	return rows[T]{path: path, ext: ".csv", format: func() (format[T], error) {
 		cells, err := newCells[T]()
 		var head, scratch []byte
 		for i, c := range cells.list {
@@ -117,7 +117,7 @@ func appendQuoted(dst, field []byte) []byte {
 // JSONLines is a sink that writes each record as JSON on a line of its own, as package
 // encoding/json does, but with <, > and & as they are.
 func JSONLines[T any](path string) operators.Sink[T] {
-	return rows[T]{path: path, format: func() (format[T], error) {
+	return rows[T]{path: path, ext: ".jsonl", format: func() (format[T], error) {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)

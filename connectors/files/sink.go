@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -15,6 +13,7 @@ import (
 // rows is a sink that writes one row of bytes for each record to a single file.
 type rows[T any] struct {
 	path   string
+	ext    string                    // what names of such files end with, where the sink chooses them
 	format func() (format[T], error) // makes the format of one writer
 }
 
@@ -28,98 +27,56 @@ type format[T any] struct {
 func (rows[T]) Single() {}
 
 // Open implements operators.Sink.
-func (s rows[T]) Open(*operators.Context) (operators.Writer[T], error) {
-	w := &rowWriter[T]{path: s.path}
+func (s rows[T]) Open(ctx *operators.Context) (operators.Writer[T], error) {
+	return s.Resume(ctx, nil)
+}
+
+// Resume implements operators.ResumableSink.
+func (s rows[T]) Resume(ctx *operators.Context, positions [][]byte) (operators.ResumableWriter[T], error) {
+	w := &rowWriter[T]{path: s.path, keep: ctx.Epoch > 0}
 	var err error
 	if w.format, err = s.format(); err != nil {
 		return nil, w.wrap(err)
 	}
-	if info, err := os.Stat(s.path); err == nil && info.IsDir() {
-		return nil, w.wrap(errors.New("it is a folder"))
+	from, err := s.from(positions)
+	if err != nil {
+		return nil, w.wrap(err)
 	}
-	if w.file, err = createBeside(s.path); err != nil {
+	if w.file, err = lock(s.pending()); err != nil {
 		return nil, w.wrap(err)
 	}
 	w.out = bufio.NewWriterSize(w.file, bufferSize)
-	if _, err = w.out.Write(w.format.head); err != nil {
-		return nil, errors.Join(w.wrap(err), w.discard())
+	if err := w.start(from); err != nil {
+		return nil, errors.Join(w.wrap(err), w.Close(false))
 	}
 	return w, nil
 }
 
-// createBeside creates a new file in the folder of path.
-func createBeside(path string) (*os.File, error) {
-	dir, base := filepath.Split(path)
-	for {
-		name := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+// pending is the name of the file until it is whole. It is always the same, so that
+// the next attempt finds it, and two that write the same file meet.
+func (s rows[T]) pending() string {
+	dir, base := filepath.Split(s.path)
+	return filepath.Join(dir, "."+base+".pending")
+}
+
+// from returns where to go on, length 0 for the beginning.
+func (s rows[T]) from(positions [][]byte) (position, error) {
+	base := filepath.Base(s.path)
+	if s.path == "" || os.IsPathSeparator(s.path[len(s.path)-1]) {
+		return position{}, errors.New("it has no file name")
+	}
+	if info, err := os.Stat(s.path); err == nil && info.IsDir() {
+		return position{}, errors.New("it is a folder")
+	}
+	switch len(positions) {
+	case 0:
+		return position{}, nil
+	case 1:
+		p, err := decodePosition(positions[0])
+		if err == nil && p.name != base {
+			err = fmt.Errorf("%w: that is %s", ErrForeign, p.name)
 		}
+		return p, err
 	}
-}
-
-type rowWriter[T any] struct {
-	path   string
-	format format[T]
-	file   *os.File // under its temporary name
-	out    *bufio.Writer
-	line   []byte // reused
-}
-
-// Write implements operators.Writer.
-func (w *rowWriter[T]) Write(v T) (err error) {
-	if w.line, err = w.format.row(w.line[:0], v); err != nil {
-		return w.wrap(err)
-	}
-	if _, err = w.out.Write(w.line); err != nil {
-		return w.wrap(err)
-	}
-	return nil
-}
-
-// Flush implements operators.Writer: what is written can be seen only when all is.
-func (w *rowWriter[T]) Flush() error { return nil }
-
-// Close implements operators.Writer.
-func (w *rowWriter[T]) Close(ok bool) error {
-	if !ok {
-		return w.discard()
-	}
-	if err := w.publish(); err != nil {
-		_ = os.Remove(w.file.Name())
-		return w.wrap(err)
-	}
-	return nil
-}
-
-// publish gives the file its name once its content is safe.
-func (w *rowWriter[T]) publish() error {
-	if err := errors.Join(w.out.Flush(), w.file.Sync(), w.file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(w.file.Name(), w.path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(w.path))
-}
-
-// discard removes what was written.
-func (w *rowWriter[T]) discard() error {
-	if err := errors.Join(w.file.Close(), os.Remove(w.file.Name())); err != nil {
-		return w.wrap(err)
-	}
-	return nil
-}
-
-func syncFolder(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-func (w *rowWriter[T]) wrap(err error) error {
-	return fmt.Errorf("files: %s cannot be written: %w", w.path, err)
+	return position{}, fmt.Errorf("the checkpoint has %d files to go on with, and a subtask writes one: keep the number of subtasks, or use Transactional", len(positions))
 }

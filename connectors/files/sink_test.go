@@ -203,7 +203,7 @@ func TestPartsHaveAFileForEachSubtask(t *testing.T) {
 			t.Errorf("part %d is %q, want %q", i, got, want)
 		}
 	}
-	if err := put(files.Parts(dir, files.TSV[int]), true); err == nil || !strings.Contains(err.Error(), "part-00001 is left") {
+	if err := put(files.Parts(dir, files.TSV[int]), true); err == nil || !strings.Contains(err.Error(), "part-00001: it is left") {
 		t.Errorf("error %v of a job with fewer subtasks", err)
 	}
 }
