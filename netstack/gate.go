@@ -23,12 +23,13 @@ type Gate struct {
 	open     int         // channels that have not ended
 
 	// atomic
-	urgent  atomic.Bool  // the inbox holds a priority event
-	backlog atomic.Int64 // queued, as it was when the inbox was last looked at
+	urgent atomic.Bool // the inbox holds a priority event
 
 	inbox struct {
 		sync.Mutex
 		arrivals []arrival
+		data     int // of these, data buffers
+		queued   int // data buffers in channels' queues, when the inbox was last emptied
 		closed   bool
 	}
 }
@@ -180,33 +181,31 @@ func (g *Gate) drain() bool {
 	g.urgent.Store(false)
 	arrived := g.inbox.arrivals
 	g.inbox.arrivals = g.drained[:0]
+	g.queued += g.inbox.data
+	g.inbox.data, g.inbox.queued = 0, g.queued
 	g.inbox.Unlock()
 	for i := range arrived {
-		g.arrive(&arrived[i])
-		arrived[i] = arrival{} // drop references
+		a := &arrived[i]
+		if a.isPriority() {
+			g.overtake(a)
+		} else {
+			g.channels[a.channel].queue.push(a.item)
+			g.enqueue(int(a.channel))
+		}
+		*a = arrival{} // drop references
 	}
 	g.drained = arrived
-	g.backlog.Store(int64(g.queued))
 	g.turns = max(minTurns, g.ready.len())
 	return len(arrived) > 0
 }
 
-// arrive puts an arrival where it belongs. What is in the channel's queue by now is
-// what a priority event overtakes: it is handed out before any of that, and what
-// arrives later is queued behind.
-func (g *Gate) arrive(a *arrival) {
-	c := &g.channels[a.channel]
-	if a.isPriority() {
-		it := g.hand(int(a.channel), a.item)
-		it.Overtaken = c.queue.len()
-		g.priority.push(it)
-		return
-	}
-	if a.isData() {
-		g.queued++
-	}
-	c.queue.push(a.item)
-	g.enqueue(int(a.channel))
+// overtake lists a priority event. What is in its channel's queue by now is what it
+// overtakes: it is handed out before any of that, and what arrives later is queued
+// behind.
+func (g *Gate) overtake(a *arrival) {
+	it := g.hand(int(a.channel), a.item)
+	it.Overtaken = g.channels[a.channel].queue.len()
+	g.priority.push(it)
 }
 
 // minTurns, in items, saves a gate of few channels from locking for each of them.
@@ -237,7 +236,9 @@ func (g *Gate) receive(arrivals []arrival) {
 	wake := len(g.inbox.arrivals) == 0
 	g.inbox.arrivals = append(g.inbox.arrivals, arrivals...)
 	for i := range arrivals {
-		if arrivals[i].isPriority() {
+		if arrivals[i].isData() {
+			g.inbox.data++
+		} else if arrivals[i].isPriority() {
 			g.urgent.Store(true)
 			wake = true
 		}
@@ -261,5 +262,7 @@ func (g *Gate) Close() {
 	}
 	g.priority, g.ready = ring[Item]{}, ring[int32]{}
 	g.queued = 0
-	g.backlog.Store(0)
+	g.inbox.Lock()
+	g.inbox.queued = 0
+	g.inbox.Unlock()
 }

@@ -68,11 +68,5 @@ func (g *Gate) recount(ch, i int) {
 func (g *Gate) QueuedBuffers() int {
 	g.inbox.Lock()
 	defer g.inbox.Unlock()
-	n := int(g.backlog.Load())
-	for i := range g.inbox.arrivals {
-		if g.inbox.arrivals[i].isData() {
-			n++
-		}
-	}
-	return n
+	return g.inbox.queued + g.inbox.data
 }

@@ -109,6 +109,9 @@ func Over(b []byte) Iterator { return Iterator{b: b} }
 // Rest is the number of bytes not yet read.
 func (it *Iterator) Rest() int { return len(it.b) - it.at }
 
+// Remaining lends the bytes not yet read: whole records.
+func (it *Iterator) Remaining() []byte { return it.b[it.at:] }
+
 // Next reads one record into r. It returns false at the end, or with an error for
 // bytes that cannot be a record.
 func (it *Iterator) Next(r *Record) (bool, error) {
