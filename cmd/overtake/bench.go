@@ -13,6 +13,7 @@ import (
 
 type benchCmd struct {
 	Exchange exchangeCmd `cmd:"" help:"Measure the exchange: throughput, latency, memory."`
+	State    stateCmd    `cmd:"" help:"Measure keyed state: speed, memory, snapshots."`
 	Compare  compareCmd  `cmd:"" help:"Compare two results; exit 1 if something has become worse."`
 }
 
@@ -41,6 +42,11 @@ func (f suiteFlags) run(e *env, suite string) error {
 	if err != nil {
 		return err
 	}
+	return f.print(d)
+}
+
+// print writes the document where the flags say.
+func (f suiteFlags) print(d *bench.Document) error {
 	if f.Out != "" {
 		if err := d.Save(f.Out); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/lmittmann/tint"
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/state"
 )
 
 type cli struct {
@@ -36,7 +37,7 @@ type env struct {
 }
 
 func main() {
-	if bench.Child() {
+	if bench.Child() || state.Child() {
 		return
 	}
 	os.Exit(run(os.Args[1:]))

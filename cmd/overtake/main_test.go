@@ -16,12 +16,13 @@ import (
 
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/state"
 )
 
 // TestMain lets the test binary be what the command starts copies of.
 func TestMain(m *testing.M) {
 	switch {
-	case bench.Child():
+	case bench.Child(), state.Child():
 	case overtake.IsCopy():
 		os.Exit(run(os.Args[1:]))
 	default:

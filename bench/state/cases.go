@@ -1,0 +1,160 @@
+package state
+
+import (
+	"context"
+
+	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// loadCases put all keys into an empty store.
+func (p *plan) loadCases() []bench.Case {
+	parameters := p.parameters(map[string]any{"quantile": 0.9999, "clock_included": true})
+	load := func(kind string) bench.Latency {
+		warm := false
+		return func(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
+			if !warm { // every run begins from nothing
+				warm = true
+				into.Record(0)
+				return nil
+			}
+			peer, err := p.fleet.fresh(ctx, p.spec(kind))
+			if err != nil {
+				return err
+			}
+			peer.loaded.record(into)
+			peer.loaded.Counts = nil
+			parameters["clock_seconds"] = peer.loaded.More["clock_seconds"]
+			return nil
+		}
+	}
+	return []bench.Case{{
+		Name: p.name("load/p99.99"), Metric: "latency", Unit: "s", Better: bench.Lower, Parameters: parameters,
+		Latency: load(kindOurs), Quantile: 0.9999,
+		Baselines: []bench.Baseline{{Name: kindBuiltin, Latency: load(kindBuiltin)}},
+	}}
+}
+
+// sizeCases are about what loading left, and about the first updates.
+func (p *plan) sizeCases() []bench.Case {
+	parameters := p.parameters(map[string]any{"loaded": "from 1 key on, with no size given ahead"})
+	of := func(kind, figure string) bench.Measure {
+		return cold(func(ctx context.Context, _ bench.Size) (float64, error) {
+			peer, err := p.fleet.get(ctx, p.spec(kind))
+			if err != nil {
+				return 0, err
+			}
+			return peer.loaded.More[figure], nil
+		})
+	}
+	const heap = "builtin map, live heap"
+	return []bench.Case{{
+		Name: p.name("bytes-per-key"), Metric: "memory", Unit: "B", Better: bench.Lower, Parameters: parameters,
+		Ours: of(kindOurs, "resident_bytes_per_key"),
+		Baselines: []bench.Baseline{
+			{Name: heap, Run: of(kindBuiltin, "heap_bytes_per_key")},
+			{Name: "builtin map, resident", Run: of(kindBuiltin, "resident_bytes_per_key")},
+			{Name: "what statecow accounts for", Run: of(kindOurs, "arena_bytes_per_key")},
+		},
+		Goal: &bench.Goal{Baseline: heap, Ratio: 1.2},
+	}, {
+		Name: p.name("allocations-per-update"), Metric: "allocations", Unit: "", Better: bench.Lower, Parameters: p.parameters(nil),
+		Ours:      p.measure(kindOurs, request{Op: "allocations", Count: p.reduced(2e6)}),
+		Baselines: []bench.Baseline{{Name: "none", Run: bench.Constant(0)}},
+		Goal:      &bench.Goal{Baseline: "none", Ratio: 1},
+	}}
+}
+
+// speedCases read and update random keys, with no snapshot open or taken.
+func (p *plan) speedCases() []bench.Case {
+	run := func(op string) func(kind string) bench.Baseline {
+		return func(kind string) bench.Baseline {
+			n := p.reduced(4e6)
+			if kind == kindBtree || kind == kindHAMT {
+				n = max(1, n/8)
+			}
+			return bench.Baseline{Run: p.measure(kind, request{Op: op, Count: n})}
+		}
+	}
+	others := []string{kindBuiltin, kindBtree, kindHAMT}
+	if p.layout.Value > 128 { // the builtin map then has values behind pointers, too
+		others = append(others, kindPointers)
+	}
+	one := func(name, op, base string) bench.Case {
+		return bench.Case{
+			Name: p.name(name), Metric: "throughput", Unit: "op/s", Better: bench.Higher,
+			Parameters: p.parameters(map[string]any{"operations": p.reduced(4e6)}),
+			Ours:       run(op)(kindOurs).Run, Baselines: p.baselines(run(base), others...),
+		}
+	}
+	update := one("update", "update", "update")
+	if p.n >= 10e6 {
+		update.Goal = &bench.Goal{Baseline: kindBuiltin, Ratio: 1}
+	}
+	ahead := one("update/64-ahead", "prefetched", "update")
+	ahead.Baselines = ahead.Baselines[:1]
+	return []bench.Case{update, ahead, one("get", "get", "get")}
+}
+
+// between is how many updates lie between two snapshots. A hash trie has fewer, which
+// take it as long.
+const between, fewBetween = 1000, 20
+
+// pauseCases are about snapshots of a store that is updated.
+func (p *plan) pauseCases() []bench.Case {
+	const limit, floor, smallest = "10 µs", "no snapshot", "smallest size"
+	pause := func(kind string, keep int) bench.Latency {
+		q := request{Op: "pause", Count: p.snapshots(), Keep: keep, Confirm: true, Window: between}
+		if kind == kindBuiltin {
+			q.Count = 1
+		}
+		if kind == kindHAMT || kind == kindBtree {
+			q.Window = fewBetween
+		}
+		return p.latencies(kind, q)
+	}
+	one := func(name string, quantile float64, keep int) bench.Case {
+		return bench.Case{
+			Name: p.name(name), Metric: "latency", Unit: "s", Better: bench.Lower, Quantile: quantile, Latency: pause(kindOurs, keep),
+			Parameters: p.parameters(map[string]any{"quantile": quantile, "snapshots": p.snapshots(), "updates_between": between, "open": keep}),
+		}
+	}
+	alone, open := one("snapshot/p99.9", 0.999, 0), one("snapshot/8-open/p99.9", 0.999, 8)
+	goal := bench.Baseline{Name: limit, Latency: constant(10_000)}
+	of := func(kind string) bench.Baseline { return bench.Baseline{Latency: pause(kind, 0)} }
+	none := bench.Baseline{Name: floor, Latency: pause(kindOurs, -1)}
+	alone.Baselines = append([]bench.Baseline{goal, none}, p.baselines(of, kindBuiltin, kindBtree, kindHAMT)...)
+	open.Baselines = []bench.Baseline{goal, none}
+	alone.Goal, open.Goal = &bench.Goal{Baseline: limit, Ratio: 1}, &bench.Goal{Baseline: limit, Ratio: 1}
+	list := []bench.Case{alone, open}
+	if p.n > p.first {
+		small := *p
+		small.n = p.first
+		growth := one("snapshot/p50", 0.5, 0)
+		growth.Baselines = []bench.Baseline{{Name: smallest, Latency: small.latencies(kindOurs, request{Op: "pause", Count: p.snapshots(), Confirm: true, Window: between})}}
+		growth.Goal = &bench.Goal{Baseline: smallest, Ratio: 1.5}
+		list = append(list, growth)
+	}
+	after := func(kind string) bench.Baseline {
+		n := min(1e6, p.n/10)
+		if kind == kindBtree || kind == kindHAMT {
+			n /= 4
+		}
+		return bench.Baseline{Run: p.measure(kind, request{Op: "after", Count: max(1, n)})}
+	}
+	return append(list, bench.Case{
+		Name: p.name("update/after-snapshot"), Metric: "throughput", Unit: "op/s", Better: bench.Higher,
+		Parameters: p.parameters(map[string]any{"operations": min(1e6, p.n/10)}),
+		Ours:       after(kindOurs).Run, Baselines: p.baselines(after, kindBuiltin, kindBtree, kindHAMT),
+	})
+}
+
+// collectCases collect all garbage with the store live.
+func (p *plan) collectCases() []bench.Case {
+	return []bench.Case{{
+		Name: p.name("full-collection"), Metric: "time", Unit: "s", Better: bench.Lower, Parameters: p.parameters(nil),
+		Ours:      p.measure(kindOurs, request{Op: "gc"}),
+		Baselines: []bench.Baseline{{Name: kindPointers, Run: p.measure(kindPointers, request{Op: "gc"})}},
+		Goal:      &bench.Goal{Baseline: kindPointers, Ratio: 0.05},
+	}}
+}

@@ -1,0 +1,121 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// server does what it is asked with one store.
+type server struct {
+	spec  spec
+	clock perf.Clock
+	store subject
+}
+
+var errUnsupported = errors.New("the store cannot do this")
+
+func (s *server) do(q request) (reply, error) {
+	if q.Op == "load" {
+		return s.load()
+	}
+	if s.store == nil {
+		return reply{}, errors.New("nothing was loaded")
+	}
+	switch q.Op {
+	case "update":
+		return s.update(q, s.store.update)
+	case "get":
+		return s.get(q)
+	case "allocations":
+		return s.allocations(q)
+	case "pause":
+		return s.pause(q)
+	case "after":
+		return s.after(q)
+	case "gc":
+		return s.collect(q)
+	}
+	c, ok := s.store.(cow)
+	if !ok {
+		return reply{}, errUnsupported
+	}
+	switch q.Op {
+	case "prefetched":
+		return s.update(q, c.prefetched)
+	case "beside":
+		return s.beside(q, c)
+	case "increment":
+		return s.increment(q, c)
+	case "write":
+		return s.write(q, c)
+	case "copy":
+		return s.copy(q)
+	case "write-file":
+		return s.writeFile(q, c)
+	case "fill-file":
+		return s.fillFile(q)
+	case "restore":
+		return s.restore(q, c)
+	}
+	return reply{}, fmt.Errorf("no operation %q", q.Op)
+}
+
+func (s *server) close() error {
+	if s.store == nil {
+		return nil
+	}
+	return s.store.close()
+}
+
+// rate is operations in a time, per second.
+func rate(count int64, took time.Duration) reply {
+	return reply{Value: float64(count) / max(took.Seconds(), 1e-9)}
+}
+
+func (s *server) update(q request, f func([]uint64) error) (reply, error) {
+	took, err := timed(s.clock, draw(q.Seed, s.spec.N), q.Count, f)
+	return rate(q.Count, took), err
+}
+
+func (s *server) get(q request) (reply, error) {
+	sum := uint64(0)
+	took, err := timed(s.clock, draw(q.Seed, s.spec.N), q.Count, func(keys []uint64) error {
+		sum += s.store.get(keys)
+		return nil
+	})
+	if err == nil && sum < uint64(q.Count) { // every value is at least 1
+		err = fmt.Errorf("%d reads summed to %d: keys are missing", q.Count, sum)
+	}
+	return rate(q.Count, took), err
+}
+
+// tally counts latencies in nanoseconds.
+type tally struct {
+	few  [1 << 15]int64
+	many []int64
+}
+
+func (t *tally) add(d time.Duration) {
+	if n := max(0, int64(d)); n < int64(len(t.few)) {
+		t.few[n]++
+	} else {
+		t.many = append(t.many, n)
+	}
+}
+
+func (t *tally) counts() (list [][2]int64) {
+	for n, c := range t.few {
+		if c > 0 {
+			list = append(list, [2]int64{int64(n), c})
+		}
+	}
+	slices.Sort(t.many)
+	for _, n := range t.many {
+		list = append(list, [2]int64{n, 1})
+	}
+	return list
+}

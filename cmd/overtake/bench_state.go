@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/overtake-stream/overtake/bench/state"
+)
+
+type stateCmd struct {
+	suiteFlags
+	Sizes   []int64 `help:"Numbers of keys of 8+8 bytes. Default: 1, 10 and 100 million, with --quick 1 and 10." placeholder:"N"`
+	Records int64   `help:"Number of keys of 16+200 bytes. Default: 1 million." placeholder:"N"`
+	Folder  string  `help:"Where to write files. Default: the system's folder for temporary ones." placeholder:"DIR"`
+	Seed    uint64  `help:"Seed of the keys. Default: 1." placeholder:"N"`
+}
+
+// Run runs the suite.
+func (c *stateCmd) Run(e *env) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	cfg := state.Config{
+		Sizes: c.Sizes, Records: c.Records, Pairs: c.Pairs, Quick: c.Quick, Filter: c.Filter, Folder: c.Folder, Seed: c.Seed,
+	}
+	if e.progress {
+		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	}
+	d, err := state.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return c.print(d)
+}
