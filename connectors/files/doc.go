@@ -24,6 +24,13 @@
 // fits, that is an error. A job that is given up leaves its pending file, to be removed
 // by whoever gave it up.
 //
+// Transactional writes a file for each subtask and checkpoint, .pending-EPOCH-SUBTASK-SEQ,
+// closed and synced when the checkpoint is prepared, and named
+// part-SUBTASK-EPOCH-SEQ.EXT when it is complete. A checkpoint has the numbers, the length
+// and the CRC-32C of a prepared file, which are compared before an attempt publishes what
+// another one wrote. A live subtask has .lock-SUBTASK locked, and its successors look
+// after what it leaves: after a recovery they remove what no checkpoint has.
+//
 // There are no goroutines. Lines and blocks are lent: they are views into the reader's
 // one buffer, of 256 KiB, or twice the longest line if that is more.
 package files
