@@ -1,0 +1,132 @@
+package lsm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/overtake-stream/overtake/statecow"
+)
+
+// streamReader reads a written snapshot and checks it.
+type streamReader struct {
+	r       io.Reader
+	offset  int64 // of the next byte
+	start   int64 // of the present block
+	number  uint32
+	buf     []byte
+	header  streamHeader
+	entries int64 // of put blocks so far
+	deletes int64
+	payload int64
+}
+
+func (b *streamReader) corrupt(format string, args ...any) error {
+	return &statecow.CorruptError{Offset: b.start, Reason: fmt.Sprintf(format, args...)}
+}
+
+// fill reads exactly len(p) bytes.
+func (b *streamReader) fill(p []byte) error {
+	n, err := io.ReadFull(b.r, p)
+	b.offset += int64(n)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return b.corrupt("it ends after %d bytes", b.offset)
+	}
+	return err
+}
+
+func (b *streamReader) begin() error {
+	var head [headerSize]byte
+	if err := b.fill(head[:]); err != nil {
+		return err
+	}
+	if why := b.header.parse(head[:]); why != "" {
+		return b.corrupt("%s", why)
+	}
+	if b.header.fixed != "" {
+		return &statecow.LayoutError{Have: b.header.fixed, Want: "variable"}
+	}
+	return nil
+}
+
+// next reads a block. After the last it returns kind endBlock.
+func (b *streamReader) next() (h blockHeader, payload []byte, err error) {
+	b.start = b.offset
+	var head [blockHead]byte
+	if err := b.fill(head[:]); err != nil {
+		return h, nil, err
+	}
+	if why := h.parse(head[:], b.number); why != "" {
+		return h, nil, b.corrupt("%s", why)
+	}
+	b.number++
+	if payload, err = b.body(int(h.length)); err != nil {
+		return h, nil, err
+	}
+	if checksum(payload) != h.crc {
+		return h, nil, b.corrupt("checksum of a block differs")
+	}
+	if h.kind == endBlock {
+		return h, payload, b.end(payload)
+	}
+	b.payload += int64(len(payload))
+	return h, payload, nil
+}
+
+// body reads n bytes, in pieces: memory is taken as they come, not as a damaged
+// length asks.
+func (b *streamReader) body(n int) ([]byte, error) {
+	b.buf = b.buf[:0]
+	for len(b.buf) < n {
+		have := len(b.buf)
+		piece := min(n-have, 4*blockTarget)
+		if cap(b.buf) < have+piece {
+			b.buf = append(make([]byte, 0, max(have+piece, 2*have)), b.buf...)
+		}
+		b.buf = b.buf[:have+piece]
+		if err := b.fill(b.buf[have:]); err != nil {
+			return nil, err
+		}
+	}
+	return b.buf, nil
+}
+
+// end checks the totals and that nothing follows.
+func (b *streamReader) end(p []byte) error {
+	le := binary.LittleEndian
+	if int64(le.Uint64(p)) != b.entries || int64(le.Uint64(p[8:])) != b.deletes || int64(le.Uint64(p[16:])) != b.payload {
+		return b.corrupt("totals differ: %d entries and %d deletions read, %d and %d written", b.entries, b.deletes, le.Uint64(p), le.Uint64(p[8:]))
+	}
+	var more [1]byte
+	if n, err := io.ReadFull(b.r, more[:]); n > 0 {
+		return b.corrupt("data follows its end")
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// each lends the entries of a block to f, and checks that they fill it.
+func (b *streamReader) each(h blockHeader, payload []byte, f func(statecow.Entry) error) error {
+	n := uint32(0)
+	for ; len(payload) > 0; n++ {
+		e, size := decodeEntry(payload)
+		if size == 0 {
+			return b.corrupt("record %d of a block does not fit it", n)
+		}
+		e.Deleted = h.kind == deleteBlock
+		if err := f(e); err != nil {
+			return err
+		}
+		payload = payload[size:]
+	}
+	if n != h.records {
+		return b.corrupt("a block of %d records holds %d", h.records, n)
+	}
+	if h.kind == deleteBlock {
+		b.deletes += int64(n)
+	} else {
+		b.entries += int64(n)
+	}
+	return nil
+}
