@@ -60,8 +60,8 @@ type Store interface {
 
 	// Drop forgets a checkpoint and removes the blobs that no other one in the store
 	// refers to. ErrNotFound if it is not there. The checkpoint is forgotten first:
-	// whatever a crash or a failure leaves over is removed by the next Drop of the
-	// same ID, by Sweep or by opening the store.
+	// what a crash or a failure leaves over is removed by Sweep, and its manifest by
+	// the next Drop of the same ID or by opening the store.
 	Drop(ctx context.Context, id ID) error
 
 	// Sweep removes blobs that no manifest refers to and for which keep returns

@@ -1,0 +1,227 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// catalogue is the Pebble store beside the manifests. Its owner holds the store's
+// lock, and calls one method at a time.
+type catalogue struct {
+	db        *pebble.DB
+	path      string
+	guard     *guard
+	write     *pebble.WriteOptions
+	abandoned bool // Pebble is in no state to be closed
+}
+
+// openCatalogue opens or creates the catalogue of a store. It reads nothing: see load.
+func openCatalogue(l layout) (*catalogue, error) {
+	c := &catalogue{path: l.path(catalogueDir), guard: &guard{}, write: pebble.Sync}
+	if l.noSync {
+		c.write = pebble.NoSync
+	}
+	err := c.do(func() (err error) {
+		c.db, err = pebble.Open(c.path, &pebble.Options{
+			FS:                 catalogueFS{errorfs.Wrap(l.fs, c.guard)},
+			Logger:             c.guard,
+			FormatMajorVersion: pebble.FormatTableFormatV6,
+			CacheSize:          1 << 20,
+			MemTableSize:       1 << 20,
+			MaxOpenFiles:       64,
+			DisableWAL:         false,
+		})
+		return err
+	})
+	if err != nil {
+		_ = c.close() // opening has failed, and that is the error
+		return nil, err
+	}
+	return c, nil
+}
+
+// do runs a use of Pebble. Whatever way Pebble takes failures of the disk, it is an
+// *IOError in the end.
+func (c *catalogue) do(use func() error) (err error) {
+	if failure := c.guard.err(); failure != nil {
+		return ioError("write", c.path, failure)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if bug, ok := r.(runtime.Error); ok {
+				panic(bug)
+			}
+			// Pebble panics with locks held if it cannot go on with its log.
+			c.abandoned = true
+			if cause, ok := r.(error); ok {
+				c.guard.fail(cause)
+			} else {
+				c.guard.fail(fmt.Errorf("%v", r))
+			}
+		}
+		if failure := c.guard.err(); failure != nil {
+			err = failure
+		}
+		err = ioError("write", c.path, err)
+	}()
+	return use()
+}
+
+// close closes Pebble. After a failure of the disk that it could not handle it is
+// left alone, cut off from the disk.
+func (c *catalogue) close() error {
+	if c.db == nil || c.abandoned {
+		return nil
+	}
+	db := c.db
+	c.db = nil
+	if c.guard.err() != nil {
+		defer func() { _ = recover() }() // what it says is known already
+		_ = db.Close()
+		return nil
+	}
+	return c.do(db.Close)
+}
+
+// catalogued is all that a catalogue holds.
+type catalogued struct {
+	version byte // 0 if it is new
+	entries map[ID]entry
+	dropped map[ID]entry
+	owners  map[BlobName]map[ID]bool
+}
+
+// load reads the whole catalogue, and so compares it with all its checksums.
+func (c *catalogue) load() (*catalogued, error) {
+	all := &catalogued{entries: map[ID]entry{}, dropped: map[ID]entry{}, owners: map[BlobName]map[ID]bool{}}
+	err := c.do(func() error {
+		it, err := c.db.NewIter(nil)
+		if err != nil {
+			return err
+		}
+		for it.First(); it.Valid() && err == nil; it.Next() {
+			err = all.add(it.Key(), it.Value())
+		}
+		return errors.Join(err, it.Error(), it.Close())
+	})
+	return all, err
+}
+
+func (all *catalogued) add(key, value []byte) error {
+	bad := &CorruptError{File: catalogueDir, Reason: fmt.Sprintf("key %x is unknown", key)}
+	switch {
+	case len(key) == 1 && key[0] == keyVersion && len(value) == 1:
+		all.version = value[0]
+	case len(key) == 9 && (key[0] == keyEntry || key[0] == keyDropped):
+		en, err := decodeEntry(value)
+		if err != nil {
+			return err
+		}
+		if id := ID(binary.BigEndian.Uint64(key[1:])); key[0] == keyEntry {
+			all.entries[id] = en
+		} else {
+			all.dropped[id] = en
+		}
+	case key[0] == keyOwner:
+		name, id, ok := parseOwnerKey(key)
+		if !ok {
+			return bad
+		}
+		if all.owners[name] == nil {
+			all.owners[name] = map[ID]bool{}
+		}
+		all.owners[name][id] = true
+	default:
+		return bad
+	}
+	return nil
+}
+
+// change is a batch that is applied as a whole.
+type change struct{ batch *pebble.Batch }
+
+func (ch change) put(id ID, en entry) error {
+	err := ch.batch.Set(idKey(keyEntry, id), en.encode(), nil)
+	for _, ref := range en.blobs {
+		size := binary.BigEndian.AppendUint64(nil, uint64(ref.Stored))
+		err = errors.Join(err, ch.batch.Set(ownerKey(ref.Name, id), size, nil))
+	}
+	return err
+}
+
+func (ch change) delete(id ID, en entry) error {
+	err := ch.batch.Delete(idKey(keyEntry, id), nil)
+	for _, ref := range en.blobs {
+		err = errors.Join(err, ch.batch.Delete(ownerKey(ref.Name, id), nil))
+	}
+	return err
+}
+
+// apply makes a change durable. After an error it may be there or not.
+func (c *catalogue) apply(fill func(change) error) error {
+	return c.do(func() error {
+		batch := c.db.NewBatch()
+		err := fill(change{batch})
+		if err == nil && !batch.Empty() {
+			err = batch.Commit(c.write)
+		}
+		if err != nil || c.guard.err() != nil {
+			return err // the batch may still be in Pebble's hands
+		}
+		return batch.Close()
+	})
+}
+
+// publish adds a checkpoint.
+func (c *catalogue) publish(id ID, en entry) error {
+	return c.apply(func(ch change) error { return ch.put(id, en) })
+}
+
+// drop removes a checkpoint, and remembers that its files are to be removed.
+func (c *catalogue) drop(id ID, en entry) error {
+	return c.apply(func(ch change) error {
+		return errors.Join(ch.delete(id, en), ch.batch.Set(idKey(keyDropped, id), en.encode(), nil))
+	})
+}
+
+// forget ends a drop. It need not be durable: opening would do it again.
+func (c *catalogue) forget(id ID) error {
+	return c.do(func() error { return c.db.Delete(idKey(keyDropped, id), pebble.NoSync) })
+}
+
+// entry returns what is known of a checkpoint.
+func (c *catalogue) entry(id ID) (en entry, found bool, err error) {
+	err = c.do(func() error {
+		value, closer, err := c.db.Get(idKey(keyEntry, id))
+		if errors.Is(err, pebble.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		found = true
+		en, err = decodeEntry(value)
+		return errors.Join(err, closer.Close())
+	})
+	return en, found, err
+}
+
+// owned says whether a checkpoint refers to a blob.
+func (c *catalogue) owned(name BlobName) (owned bool, err error) {
+	prefix := blobKey(name)
+	err = c.do(func() error {
+		it, err := c.db.NewIter(nil)
+		if err != nil {
+			return err
+		}
+		owned = it.SeekGE(prefix) && bytes.HasPrefix(it.Key(), prefix)
+		return errors.Join(it.Error(), it.Close())
+	})
+	return owned, err
+}

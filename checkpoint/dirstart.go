@@ -1,0 +1,179 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// start opens the catalogue and makes it agree with the manifests.
+func (s *dirStore) start() error {
+	all, err := s.openCatalogue()
+	if err != nil {
+		// It is made from the manifests, so a new one is as good, whatever is wrong.
+		if err := s.discardCatalogue(); err != nil {
+			return err
+		}
+		if all, err = s.openCatalogue(); err != nil {
+			return err
+		}
+	}
+	return s.reconcile(all)
+}
+
+// openCatalogue opens and reads the catalogue. If that fails, none is open.
+func (s *dirStore) openCatalogue() (*catalogued, error) {
+	cat, err := openCatalogue(s.layout)
+	if err != nil {
+		return nil, err
+	}
+	all, err := cat.load()
+	if err == nil && all.version != catalogueVersion && !(all.version == 0 && len(all.entries) == 0) {
+		err = &VersionError{File: cat.path, Found: uint32(all.version), Known: catalogueVersion}
+	}
+	if err != nil {
+		return nil, errors.Join(err, cat.close())
+	}
+	s.cat = cat
+	return all, nil
+}
+
+func (s *dirStore) discardCatalogue() error {
+	dir := s.path(catalogueDir)
+	if err := s.fs.RemoveAll(dir); err != nil {
+		return ioError("remove", dir, err)
+	}
+	return s.syncDir(s.root)
+}
+
+// found is what the directory of manifests holds.
+type found struct {
+	entries map[ID]entry
+	damaged map[ID]bool
+}
+
+// reconcile finishes drops, reads all manifests and corrects the catalogue.
+func (s *dirStore) reconcile(all *catalogued) error {
+	if err := s.finishDrops(all); err != nil {
+		return err
+	}
+	there, err := s.readManifests()
+	if err != nil {
+		return err
+	}
+	s.dropping, s.unknown = map[ID]entry{}, map[ID]bool{}
+	for id := range there.damaged {
+		if _, known := all.entries[id]; !known {
+			s.unknown[id] = true
+		}
+	}
+	return s.cat.apply(func(ch change) error { return correct(ch, all, there) })
+}
+
+// finishDrops removes what must not be found: manifests that were being dropped, and
+// temporary files of manifests, which only the owner of the lock writes.
+func (s *dirStore) finishDrops(all *catalogued) error {
+	dir := s.path(manifestsDir)
+	files, err := s.fs.List(dir)
+	if err != nil {
+		return ioError("list", dir, err)
+	}
+	for _, file := range files {
+		id, ok := parseManifestName(file)
+		_, dropped := all.dropped[id]
+		if ok && dropped || strings.HasSuffix(file, tmpSuffix) {
+			if err := s.remove(s.path(manifestsDir, file)); err != nil {
+				return err
+			}
+		}
+	}
+	// Manifests may also be there that were renamed and not synced before a crash.
+	return s.syncDir(dir)
+}
+
+func (s *dirStore) readManifests() (found, error) {
+	there := found{entries: map[ID]entry{}, damaged: map[ID]bool{}}
+	ids, err := s.ids()
+	if err != nil {
+		return there, err
+	}
+	for _, id := range ids {
+		path := s.manifest(id)
+		data, err := s.readFile(path, MaxManifest)
+		var m *Manifest
+		if err == nil {
+			m, err = DecodeManifest(path, data)
+		}
+		if err == nil && m.ID != id {
+			err = &CorruptError{File: path, Offset: manifestHeader, Reason: fmt.Sprintf("it is the manifest of %d", m.ID)}
+		}
+		if err != nil {
+			there.damaged[id] = true
+			continue
+		}
+		there.entries[id] = newEntry(m, data)
+	}
+	return there, nil
+}
+
+// correct makes the catalogue say what is there. Of a damaged manifest it keeps what
+// it knows.
+func correct(ch change, all *catalogued, there found) error {
+	err := ch.batch.Set([]byte{keyVersion}, []byte{catalogueVersion}, nil)
+	want := map[ID]entry{}
+	for _, id := range slices.Sorted(maps.Keys(all.entries)) {
+		if _, ok := there.entries[id]; !ok && !there.damaged[id] {
+			err = errors.Join(err, ch.delete(id, all.entries[id]))
+		} else if !ok {
+			want[id] = all.entries[id]
+		}
+	}
+	maps.Copy(want, there.entries)
+	for _, id := range slices.Sorted(maps.Keys(want)) {
+		if old, ok := all.entries[id]; !ok || !slices.Equal(old.encode(), want[id].encode()) || !all.owns(id, want[id]) {
+			err = errors.Join(err, ch.put(id, want[id]))
+		}
+	}
+	for id := range all.dropped {
+		err = errors.Join(err, ch.batch.Delete(idKey(keyDropped, id), nil))
+	}
+	return errors.Join(err, correctOwners(ch.batch, all, want))
+}
+
+// owns says whether all of an entry's references are there.
+func (all *catalogued) owns(id ID, en entry) bool {
+	for _, ref := range en.blobs {
+		if !all.owners[ref.Name][id] {
+			return false
+		}
+	}
+	return true
+}
+
+// correctOwners removes references that no entry has.
+func correctOwners(batch *pebble.Batch, all *catalogued, want map[ID]entry) error {
+	refers := map[ID]map[BlobName]bool{}
+	for id, en := range want {
+		refers[id] = map[BlobName]bool{}
+		for _, ref := range en.blobs {
+			refers[id][ref.Name] = true
+		}
+	}
+	var err error
+	for name, ids := range all.owners {
+		for id := range ids {
+			if !refers[id][name] {
+				err = errors.Join(err, batch.Delete(ownerKey(name, id), nil))
+			}
+		}
+	}
+	return err
+}
+
+// fileSum is the checksum by which the catalogue knows a manifest's file.
+func fileSum(file []byte) uint32 { return crc32.Checksum(file, castagnoli()) }
