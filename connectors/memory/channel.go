@@ -1,17 +1,29 @@
 package memory
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/overtake-stream/overtake/operators"
 )
 
 // Channel is a source of what is sent to c, until it is closed: the way into a job
-// for the program that embeds it. Its subtasks share the channel, and values that
-// were received but not yet checkpointed are lost with the process.
+// for the program that embeds it. Its subtasks share the channel.
+//
+// It cannot be replayed: what was received after the last checkpoint is gone when the
+// job goes on from there, in the same process too, and so may be one value for each
+// subtask that was waiting. Each value is processed at most once. The source has a
+// method Unreplayable, which returns ErrUnreplayable, for whoever wants to refuse that
+// before the job starts.
 func Channel[T any](c <-chan T) operators.Source[T] { return channel[T]{c: c} }
 
 type channel[T any] struct{ c <-chan T }
+
+// ErrUnreplayable says that a source cannot give again what it gave after a checkpoint.
+var ErrUnreplayable = errors.New("memory: a channel cannot be replayed: what it gave after the last checkpoint is lost when the job restarts")
+
+// Unreplayable returns ErrUnreplayable.
+func (channel[T]) Unreplayable() error { return ErrUnreplayable }
 
 // Open implements operators.Source.
 func (s channel[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error) {

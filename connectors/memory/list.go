@@ -7,7 +7,8 @@ import (
 )
 
 // List is a sink that keeps copies of all records in memory, in one subtask on the
-// first worker. The zero List is empty and ready.
+// first worker. The zero List is empty and ready. A job that restarts adds records that
+// it processes again; Committed does not.
 type List[T any] struct {
 	mu     sync.Mutex
 	values []T

@@ -10,7 +10,8 @@ import (
 )
 
 // Slice is a source of the given values, which it shares. Subtask i of p reads values
-// i, i+p, i+2p …
+// i, i+p, i+2p … A position is the number of the next value, and p: a job that goes on
+// from a checkpoint needs the same values.
 func Slice[T any](values ...T) operators.Source[T] { return slice[T](values) }
 
 type slice[T any] []T
@@ -64,6 +65,9 @@ func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error
 // Splits implements operators.Reader.
 func (r *sliceReader[T]) Splits(dst [][]byte) ([][]byte, error) {
 	for _, s := range r.strides {
+		if s.next >= uint64(len(r.values)) {
+			continue
+		}
 		b := binary.LittleEndian.AppendUint64(nil, s.next)
 		dst = append(dst, binary.LittleEndian.AppendUint64(b, s.step))
 	}
