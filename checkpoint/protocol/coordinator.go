@@ -109,8 +109,8 @@ func (c *Coordinator) work() {
 	c.publishNext()
 	c.triggerNext()
 	if c.ending != 0 && len(c.flights) == 0 {
-		c.emit(Command{Type: EndJob, ID: c.ending, Kind: c.endKind})
 		c.close(CauseEnded)
+		c.emit(Command{Type: EndJob, ID: c.ending, Kind: c.endKind})
 		return
 	}
 	c.wake()
@@ -123,7 +123,8 @@ func (c *Coordinator) Over() bool { return c.over }
 func (c *Coordinator) Last() ID { return c.last }
 
 // Retained appends to dst the complete checkpoints that retention keeps, oldest
-// first, for the next attempt's Attempt.Retained.
+// first, for the next attempt's Attempt.Retained. If the history has one that was
+// aborted while it was published, ask the store: it may be visible as well.
 func (c *Coordinator) Retained(dst []ID) []ID { return append(dst, c.retained...) }
 
 // Failures is how many checkpoints have failed in a row.

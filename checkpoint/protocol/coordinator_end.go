@@ -40,7 +40,7 @@ func (c *Coordinator) fail(f *flight, reason Reason) {
 	}
 	c.failures++
 	if c.failures > c.options.TolerableFailures {
-		c.abortAll(Reason{Cause: CauseJobFailed, Detail: reason.Error()})
+		c.abortAll(Reason{Cause: CauseJobFailed, Detail: reason.words()})
 		c.emit(Command{Type: FailJob, ID: f.id(), Kind: f.kind, Reason: reason})
 	}
 }

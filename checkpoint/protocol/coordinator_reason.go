@@ -51,7 +51,9 @@ var causeTexts = [...]string{
 }
 
 // Error is the cause in words.
-func (c Cause) Error() string { return "checkpoint: " + nameOf(causeTexts[:], int(c), "cause") }
+func (c Cause) Error() string { return "checkpoint: " + c.words() }
+
+func (c Cause) words() string { return nameOf(causeTexts[:], int(c), "cause") }
 
 // Reason is an error: why a checkpoint was aborted, a request refused, or a job failed.
 // The zero Reason is none.
@@ -63,8 +65,10 @@ type Reason struct {
 }
 
 // Error is the reason in words.
-func (r Reason) Error() string {
-	s := r.Cause.Error()
+func (r Reason) Error() string { return "checkpoint: " + r.words() }
+
+func (r Reason) words() string {
+	s := r.Cause.words()
 	switch r.Cause {
 	case CauseExpired:
 		s += fmt.Sprintf(" (%d missing, the first is member %d)", r.Missing, r.Member)
