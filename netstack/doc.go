@@ -15,6 +15,25 @@
 // behind the data queued before them, priority ones go ahead of it. It does not
 // know what they mean.
 //
+// # Overtaking
+//
+// A priority event passes data in two places. In the partition's queue it goes to the
+// head (Emit; or Overtake, which also shares what it passed with the caller; or
+// Promote, which does that for an ordered event that is stuck). On the way nothing
+// passes anything. At the gate it is handed out ahead of all that waits there, and
+// Item.Overtaken counts what of its channel that is, for EachQueued. So for each
+// channel
+//
+//	handed out before the event | overtaken at the gate | passed in the partition
+//
+// is exactly what was written before the event, in order, wherever the link had it;
+// what is written after it is behind it at both ends. This holds for several events
+// in one channel, for blocked channels, and for promoted events.
+//
+// What Next returned counts as handed out, a record that is cut over buffers as the
+// buffers that it is cut into: a gate's user that has the first pieces of a record
+// finds the next ones among those overtaken.
+//
 // # Ownership
 //
 // A Partition's builders, and a Gate's queues, belong to the subtask's goroutine.
@@ -22,7 +41,10 @@
 // subpartition's queue (subpartition.mu) and a gate's inbox (Gate.inbox). Neither
 // is held while the other is taken, nor while anything is woken. A buffer has one
 // owner at a time: builder, queue, transport, inbox, channel queue, consumer; a
-// broadcast shares one buffer among several queues by reference count.
+// broadcast shares one buffer among several queues by reference count, and so does
+// who is told of passed data. Holders of a shared buffer read its payload and release
+// it; a transport does not write its header into one (a reference is only ever made
+// from one that is held, so a buffer that looks unshared to its holder is).
 //
 // # Waiting
 //

@@ -15,7 +15,8 @@ const MaxEventPayload = 4 << 10
 
 // Event is a message that needs no credit. It is immutable once sent: several
 // channels share it. An ordered event is delivered behind the data queued before
-// it, a Priority one ahead of all queued data but behind earlier priority events.
+// it, a Priority one ahead of all queued data but behind earlier priority events (an
+// event that Passing.Stop holds back is not in the way of those that Emit sends).
 type Event struct {
 	Kind     EventKind
 	Priority bool
