@@ -3,12 +3,15 @@ package overtake
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/internal/task"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/operators"
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/statecow"
 )
 
 // subtask is one running copy of a chain.
@@ -16,6 +19,8 @@ type subtask struct {
 	head  *node
 	index int
 	task  *task.Task
+	state *task.Stores // nil without checkpoints
+	uids  []string     // of the operators, with checkpoints
 	gate  *netstack.Gate
 	outs  map[*edge]*netstack.Partition
 }
@@ -26,6 +31,8 @@ type builder struct {
 	arena *bufferpool.Arena
 	ctx   context.Context
 	clock perf.Clock
+	keep  *keeper // nil without checkpoints
+	tell  func(protocol.Member, task.Notice)
 }
 
 // chain is a subtask being built.
@@ -36,6 +43,8 @@ type chain struct {
 	ctx    *operators.Context
 	parker *netstack.Parker
 	ops    []operators.Operator // from last to first
+	uids   []string             // of ops
+	outs   []task.Output        // by partition
 	err    error
 }
 
@@ -48,8 +57,8 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		sub:     &subtask{head: head, index: index, outs: map[*edge]*netstack.Partition{}},
 		ctx: &operators.Context{
 			Job: b.plan.job.name, Subtask: index, Parallelism: head.parallelism,
-			MaxParallel: b.plan.job.opts.MaxParallelism,
-			Log:         b.plan.job.opts.Log, Cancel: b.ctx,
+			MaxParallel: b.plan.job.opts.MaxParallelism, Epoch: b.keep.currentEpoch(),
+			Log: b.plan.job.opts.Log, Cancel: b.ctx,
 		},
 		parker: netstack.NewParker(),
 	}
@@ -61,7 +70,11 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		cfg.Gate = c.gate(head)
 	}
 	slices.Reverse(c.ops)
+	slices.Reverse(c.uids)
 	cfg.Ops = c.ops
+	if b.keep != nil {
+		cfg.Checkpoints = c.checkpoints(head)
+	}
 	if c.err == nil {
 		c.sub.task = task.New(cfg, b.clock)
 	}
@@ -76,6 +89,8 @@ func (c *chain) output(n *node) any {
 			next = append(next, c.collector(e.to))
 		} else if p := c.partition(e); p != nil {
 			next = append(next, e.writer(c.ctx, p))
+			first, _ := e.targets(c.sub.index)
+			c.outs = append(c.outs, task.Output{Edge: e.key(), From: c.sub.index, First: first})
 		}
 	}
 	if n.tee == nil {
@@ -89,7 +104,29 @@ func (c *chain) collector(n *node) any {
 	op, in, err := n.operator(c.output(n))
 	c.fail(err)
 	c.ops = append(c.ops, op)
+	c.uids = append(c.uids, n.key())
 	return in
+}
+
+// checkpoints connects the subtask with the job's checkpoints.
+func (c *chain) checkpoints(head *node) *task.Checkpoints {
+	k, job := c.keep, c.plan.job
+	member := c.plan.member(head, c.sub.index)
+	first, end := operators.GroupRange(c.sub.index, job.opts.MaxParallelism, head.parallelism)
+	c.sub.state = task.NewStores(statecow.Options{
+		Budget: job.opts.StateMemory, MaxGroups: job.opts.MaxParallelism, Groups: statecow.Groups{First: first, End: end},
+	})
+	c.sub.uids = slices.Clone(c.uids)
+	cp := &task.Checkpoints{
+		Subtask: uint32(member), Epoch: k.epoch, Auto: job.opts.Checkpoints.Mode == Auto, Blobs: k.blobs, Context: c.ctx.Cancel,
+		UIDs: c.uids, Stores: c.sub.state, Outputs: c.outs, Inputs: c.plan.channels(head, c.sub.index),
+		Tell: func(n task.Notice) { c.tell(member, n) }, Now: func() int64 { return time.Now().UnixNano() },
+	}
+	if head.puller != nil {
+		cp.Source = head.key()
+		c.sub.uids = append(c.sub.uids, cp.Source)
+	}
+	return cp
 }
 
 func (c *chain) inputs(head *node) (inputs []operators.Input) {

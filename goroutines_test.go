@@ -33,6 +33,8 @@ var goroutines = []struct {
 	role               string
 }{
 	{".", "Job.Start", "h.run", "coordinator"},
+	{".", "worker.run", "w.coordinator.run", "coordinator"},
+	{"internal/task", "Task.upload", "func", "snapshot writer"},
 	{".", "copies.stop", "func", "callback"},
 	{".", "copies.watch", "func", "copy"},
 	{".", "worker.run", "func", "task"},

@@ -2,6 +2,7 @@ package overtake
 
 import (
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
 )
 
@@ -54,6 +55,8 @@ type edge struct {
 	// input that begins one.
 	writer func(ctx *operators.Context, p *netstack.Partition) any
 	reader func(ctx *operators.Context, next any) operators.Input
+	// choose asks the user's partitioner for the receiver of an encoded record.
+	choose func(r *record.Record, n int) (int, error)
 }
 
 // fused reports whether the two ends run in one subtask and call each other

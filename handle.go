@@ -2,17 +2,38 @@ package overtake
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/operators"
 )
 
 // Handle is a running job. Its methods may be called by any goroutine.
 type Handle struct {
+	job   *Job
+	ctx   context.Context
+	keep  *keeper // nil without checkpoints
+	done  chan struct{}
+	err   error        // valid once done is closed
+	using sync.RWMutex // read-locked while the store is used by others than the job
+
+	mu struct {
+		sync.Mutex
+		attempt  *attempt // the present one
+		drained  bool
+		history  []CheckpointStats // of earlier attempts
+		restarts int
+	}
+}
+
+// attempt is one try to run the job to its end.
+type attempt struct {
 	worker *worker
 	copies *copies
-	done   chan struct{}
-	err    error // valid once done is closed
 }
 
 // Start starts the job and returns at once. On error nothing is left running.
@@ -20,25 +41,118 @@ func (j *Job) Start(ctx context.Context) (*Handle, error) {
 	if err := j.validate(); err != nil {
 		return nil, err
 	}
-	at, copies, err := j.findPlace(ctx)
+	keep, err := newKeeper(j, j.index())
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorker(ctx, newPlan(j, len(at.addresses)), at)
+	h := &Handle{job: j, ctx: ctx, keep: keep, done: make(chan struct{})}
+	a, err := h.attempt()
+	if err != nil {
+		return nil, errors.Join(err, keep.close())
+	}
+	h.mu.attempt = a
+	go h.run(a)
+	return h, nil
+}
+
+// attempt builds everything for the next try.
+func (h *Handle) attempt() (*attempt, error) {
+	if err := h.keep.next(h.ctx); err != nil {
+		return nil, fmt.Errorf("overtake: job %q: %w", h.job.name, err)
+	}
+	at, copies, err := h.job.findPlace(h.ctx, h.keep.currentEpoch())
+	if err != nil {
+		return nil, err
+	}
+	if h.keep != nil && at.epoch > 0 {
+		h.keep.epoch = at.epoch
+	}
+	w, err := newWorker(h.ctx, newPlan(h.job, len(at.addresses)), at, h.keep)
 	if err != nil {
 		copies.kill()
 		return nil, err
 	}
-	h := &Handle{worker: w, copies: copies, done: make(chan struct{})}
 	copies.watch(w.fail)
-	go h.run()
-	return h, nil
+	return &attempt{worker: w, copies: copies}, nil
 }
 
-func (h *Handle) run() {
+// run runs attempts until one succeeds, or failure is final.
+func (h *Handle) run(a *attempt) {
 	defer close(h.done)
-	h.err = h.worker.run()
-	h.copies.stop()
+	again := newRestarts(h.job.opts.Restart)
+	for {
+		err := a.worker.run()
+		a.copies.end(err)
+		wait, ok := h.again(again, err)
+		if err == nil || h.keep == nil || h.ctx.Err() != nil || !h.restartable(err) || !ok {
+			h.err = h.conclude(err)
+			return
+		}
+		h.job.opts.Log.Warn("the job failed and is restarted", "error", err, "in", wait)
+		if a, err = h.restart(a, wait); err != nil {
+			h.err = h.conclude(err)
+			return
+		}
+	}
+}
+
+// again says how long to wait after a failure, and whether to try again. A worker that
+// was refused because the others are ahead follows them at once.
+func (h *Handle) again(r *restarts, err error) (wait time.Duration, again bool) {
+	if h.keep != nil && h.keep.store == nil {
+		if epoch, ok := netstack.NewerEpoch(err, h.keep.epoch); ok {
+			h.keep.epoch = epoch
+			return 0, true
+		}
+	}
+	return r.after(err, time.Now())
+}
+
+// restart makes the next attempt after a pause.
+func (h *Handle) restart(old *attempt, wait time.Duration) (*attempt, error) {
+	select {
+	case <-time.After(wait):
+	case <-h.ctx.Done():
+		return nil, context.Cause(h.ctx)
+	}
+	a, err := h.attempt()
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := old.worker.coordinator; c != nil {
+		h.mu.history = append(h.mu.history, c.history()...)
+	}
+	h.mu.attempt = a
+	h.mu.restarts++
+	if h.mu.drained {
+		a.worker.drain()
+	}
+	return a, nil
+}
+
+// restartable reports whether another attempt can do better than the one that failed
+// with err. A copy leaves that to the process that started it.
+func (h *Handle) restartable(err error) bool {
+	return !IsCopy() && !errors.Is(err, ErrRestore) && !errors.Is(err, operators.ErrLayout)
+}
+
+// conclude ends what outlives the attempts.
+func (h *Handle) conclude(err error) error {
+	if h.keep != nil && h.keep.store != nil && h.keep.opts.DeleteOnEnd && (err == nil || h.ctx.Err() != nil) {
+		err = errors.Join(err, h.keep.clear())
+	}
+	h.using.Lock() // what was asked for is copied, or has been refused
+	defer h.using.Unlock()
+	return errors.Join(err, h.keep.close())
+}
+
+// present is the present attempt.
+func (h *Handle) present() *attempt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.attempt
 }
 
 // Wait waits for the end of the job and returns what Run would.
@@ -52,7 +166,12 @@ func (h *Handle) Done() <-chan struct{} { return h.done }
 
 // Drain makes all sources end, on all workers. Everything they have read so far
 // is processed; then Wait returns nil. It does not wait.
-func (h *Handle) Drain() { h.worker.drain() }
+func (h *Handle) Drain() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.drained = true
+	h.mu.attempt.worker.drain()
+}
 
 // OperatorStats is what the subtasks of one chain of operators, on this worker,
 // have done so far.
@@ -70,7 +189,7 @@ type OperatorStats struct {
 func (h *Handle) Stats() []OperatorStats {
 	var all []OperatorStats
 	var last *node
-	for _, s := range h.worker.subtasks {
+	for _, s := range h.present().worker.subtasks {
 		if s.head != last {
 			last = s.head
 			all = append(all, OperatorStats{Name: chainName(last)})
@@ -86,4 +205,4 @@ func (h *Handle) Stats() []OperatorStats {
 }
 
 // Buffers returns who holds this worker's network buffers.
-func (h *Handle) Buffers() bufferpool.Ledger { return h.worker.arena.Ledger() }
+func (h *Handle) Buffers() bufferpool.Ledger { return h.present().worker.arena.Ledger() }

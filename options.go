@@ -10,6 +10,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/statecow"
 )
 
 // Options configures a job. Zero fields mean the defaults. Every worker of a
@@ -22,8 +23,14 @@ type Options struct {
 	// of keyed operators, for the whole life of the job's state. Default 128.
 	MaxParallelism int
 
-	Network Network
-	Cluster Cluster
+	// StateMemory bounds the keyed state of one operator in one subtask, in bytes.
+	// Default 4 GiB, at most 32 GiB.
+	StateMemory int64
+
+	Network     Network
+	Cluster     Cluster
+	Checkpoints Checkpoints
+	Restart     Restart
 
 	// Log receives what the job has to say. Default: nothing is logged.
 	Log *slog.Logger
@@ -70,6 +77,7 @@ const (
 func (o Options) withDefaults() Options {
 	set(&o.Parallelism, runtime.GOMAXPROCS(0))
 	set(&o.MaxParallelism, max(128, o.Parallelism))
+	set(&o.StateMemory, 4<<30)
 	set(&o.Network.Memory, 64<<20)
 	set(&o.Network.BufferSize, 32<<10)
 	set(&o.Network.Exclusive, netstack.DefaultExclusive)
@@ -78,6 +86,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Network.FlushInterval, netstack.DefaultFlushInterval)
 	set(&o.Network.MaxRecord, 64<<20)
 	set(&o.Cluster.ConnectTimeout, 60*time.Second)
+	o.Checkpoints, o.Restart = o.Checkpoints.withDefaults(), o.Restart.withDefaults()
 	if o.Cluster.Network == "" {
 		o.Cluster.Network = "tcp"
 	}
@@ -112,7 +121,11 @@ func (o Options) Validate() error {
 			o.Network.Exclusive, o.Network.Floating, o.Network.Overdraft)
 	}
 	arena := bufferpool.Options{SegmentSize: o.Network.BufferSize, Budget: o.Network.Memory}
-	errs = append(errs, arena.Validate(), o.Cluster.validate())
+	if o.StateMemory < statecow.MinBudget || o.StateMemory > statecow.MaxBudget {
+		bad("StateMemory %d, want %d to %d bytes", o.StateMemory, statecow.MinBudget, int64(statecow.MaxBudget))
+	}
+	workers := max(len(o.Cluster.Workers), o.Cluster.Processes)
+	errs = append(errs, arena.Validate(), o.Cluster.validate(), o.Checkpoints.validate(workers))
 	return errors.Join(errs...)
 }
 

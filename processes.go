@@ -18,6 +18,7 @@ type place struct {
 	addresses []string // of all workers; one (of no use) when there is only one
 	network   string
 	listener  net.Listener // already open, or nil
+	epoch     uint64       // of the attempt, as whoever started this process has it; 0: unknown
 }
 
 // The environment by which a process tells a copy of itself its place. The copy's
@@ -26,6 +27,7 @@ const (
 	envJob     = "OVERTAKE_JOB"
 	envIndex   = "OVERTAKE_INDEX"
 	envWorkers = "OVERTAKE_WORKERS"
+	envEpoch   = "OVERTAKE_EPOCH"
 	listenerFD = 3
 )
 
@@ -34,16 +36,25 @@ const (
 // printing to the first.
 func IsCopy() bool { return os.Getenv(envJob) != "" }
 
+// index is this process's place among the workers, before anything is started.
+func (j *Job) index() int {
+	if c := j.opts.Cluster; c.Processes > 1 && os.Getenv(envJob) == j.name {
+		i, _ := strconv.Atoi(os.Getenv(envIndex)) // findPlace reports the error
+		return i
+	}
+	return j.opts.Cluster.Index
+}
+
 // findPlace works out this process's place, starting copies of it if the options
 // ask for them.
-func (j *Job) findPlace(ctx context.Context) (place, *copies, error) {
+func (j *Job) findPlace(ctx context.Context, epoch uint64) (place, *copies, error) {
 	c := j.opts.Cluster
 	switch {
 	case c.Processes > 1 && os.Getenv(envJob) == j.name:
 		at, err := placeFromEnv()
 		return at, nil, err
 	case c.Processes > 1:
-		return startCopies(ctx, j.name, c.Processes)
+		return startCopies(ctx, j.name, c.Processes, epoch)
 	case len(c.Workers) > 0:
 		return place{index: c.Index, addresses: c.Workers, network: c.Network}, nil, nil
 	default:
@@ -56,6 +67,9 @@ func placeFromEnv() (place, error) {
 	var err error
 	if at.index, err = strconv.Atoi(os.Getenv(envIndex)); err != nil {
 		return at, fmt.Errorf("overtake: %s: %w", envIndex, err)
+	}
+	if at.epoch, err = strconv.ParseUint(os.Getenv(envEpoch), 10, 64); err != nil {
+		return at, fmt.Errorf("overtake: %s: %w", envEpoch, err)
 	}
 	file := os.NewFile(listenerFD, "listener")
 	defer file.Close()
@@ -73,7 +87,7 @@ type copies struct {
 
 // startCopies starts n-1 copies of this process. The listeners are opened here
 // and handed down, so that no port can be taken in between.
-func startCopies(ctx context.Context, job string, n int) (at place, c *copies, err error) {
+func startCopies(ctx context.Context, job string, n int, epoch uint64) (at place, c *copies, err error) {
 	c = &copies{}
 	at.network = "tcp"
 	listeners := make([]*net.TCPListener, n)
@@ -95,14 +109,14 @@ func startCopies(ctx context.Context, job string, n int) (at place, c *copies, e
 	}
 	at.listener = listeners[0]
 	for i := 1; i < n; i++ {
-		if err = c.start(ctx, job, i, at.addresses, listeners[i]); err != nil {
+		if err = c.start(ctx, job, i, at.addresses, listeners[i], epoch); err != nil {
 			return at, c, fmt.Errorf("overtake: starting worker %d: %w", i, err)
 		}
 	}
 	return at, c, nil
 }
 
-func (c *copies) start(ctx context.Context, job string, index int, addresses []string, l *net.TCPListener) error {
+func (c *copies) start(ctx context.Context, job string, index int, addresses []string, l *net.TCPListener, epoch uint64) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -113,7 +127,7 @@ func (c *copies) start(ctx context.Context, job string, index int, addresses []s
 	}
 	defer file.Close()
 	cmd := exec.CommandContext(ctx, self, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), envJob+"="+job, envIndex+"="+strconv.Itoa(index), envWorkers+"="+strings.Join(addresses, ","))
+	cmd.Env = append(os.Environ(), envJob+"="+job, envIndex+"="+strconv.Itoa(index), envWorkers+"="+strings.Join(addresses, ","), envEpoch+"="+strconv.FormatUint(epoch, 10))
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // results come from the first worker only
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.SysProcAttr = dieWithParent()
@@ -156,6 +170,20 @@ func (c *copies) stop() {
 	})
 	defer timer.Stop()
 	c.watched.Wait()
+}
+
+// end ends the copies of an attempt with this result: after a failure at once, since
+// another attempt starts its own.
+func (c *copies) end(err error) {
+	if c == nil {
+		return
+	}
+	if err != nil {
+		for _, cmd := range c.running {
+			_ = cmd.Process.Kill()
+		}
+	}
+	c.stop()
 }
 
 // kill ends copies that are not watched: the job never began.

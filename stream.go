@@ -2,6 +2,7 @@ package overtake
 
 import (
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
 )
 
@@ -79,6 +80,13 @@ func (s Stream[T]) connect(n *node) {
 		e.writer = x.writer(e)
 		e.reader = func(ctx *operators.Context, next any) operators.Input {
 			return operators.NewInput(ctx, x.codec, next.(operators.Collector[T]))
+		}
+		e.choose = func(r *record.Record, n int) (int, error) {
+			v, err := x.codec.Decode(r.Payload)
+			if err != nil {
+				return 0, err
+			}
+			return x.choose(v, n), nil
 		}
 		x.node.outputs = append(x.node.outputs, e)
 		n.inputs = append(n.inputs, e)

@@ -15,14 +15,20 @@ import (
 // worker runs this process's share of a job.
 type worker struct {
 	// constant after newWorker
-	plan     *plan
-	index    int
-	arena    *bufferpool.Arena
-	stack    *netstack.Stack // nil when there is no other worker
-	subtasks []*subtask
-	cancel   context.CancelCauseFunc
-	ctx      context.Context
-	finished chan struct{} // every worker has finished
+	plan        *plan
+	index       int
+	arena       *bufferpool.Arena
+	stack       *netstack.Stack // nil when there is no other worker
+	subtasks    []*subtask
+	cancel      context.CancelCauseFunc
+	ctx         context.Context
+	finished    chan struct{} // every worker has finished
+	keep        *keeper       // nil without checkpoints
+	coordinator *coordinator  // the first worker's, with checkpoints
+	started     chan start    // what the first worker has told the others
+
+	sending sync.Mutex     // of messages that may come in several pieces
+	parts   map[int][]byte // of such messages, by peer; the I/O loop's
 
 	mu struct {
 		sync.Mutex
@@ -32,8 +38,9 @@ type worker struct {
 }
 
 // newWorker builds everything; nothing runs before run. On error nothing is left.
-func newWorker(ctx context.Context, p *plan, place place) (_ *worker, err error) {
-	w := &worker{plan: p, index: place.index, finished: make(chan struct{})}
+func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker, err error) {
+	w := &worker{plan: p, index: place.index, finished: make(chan struct{}), keep: k}
+	w.started, w.parts = make(chan start, 1), map[int][]byte{}
 	w.mu.done = map[int]bool{}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	net := p.job.opts.Network
@@ -54,6 +61,9 @@ func newWorker(ctx context.Context, p *plan, place place) (_ *worker, err error)
 	if err = w.build(); err == nil {
 		err = w.wire()
 	}
+	if err == nil && k != nil && w.index == 0 {
+		w.coordinator, err = newCoordinator(w)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("overtake: job %q: %w", p.job.name, err)
 	}
@@ -61,7 +71,7 @@ func newWorker(ctx context.Context, p *plan, place place) (_ *worker, err error)
 }
 
 func (w *worker) build() error {
-	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock()}
+	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify}
 	for _, head := range w.plan.heads {
 		for i := range head.parallelism {
 			if w.plan.worker(head, i) != w.index {
@@ -149,6 +159,9 @@ func (w *worker) run() error {
 	}
 	stop := context.AfterFunc(w.ctx, w.cancelled)
 	defer stop()
+	if err := w.begin(); err != nil {
+		w.fail(err)
+	}
 	var running sync.WaitGroup
 	for _, s := range w.subtasks {
 		running.Add(1)
@@ -157,9 +170,47 @@ func (w *worker) run() error {
 			w.ended(s.task.Run())
 		}()
 	}
+	if w.coordinator != nil {
+		go w.coordinator.run()
+	}
 	running.Wait()
 	w.finish()
+	if w.coordinator != nil {
+		w.cancel(nil)
+		<-w.coordinator.over
+	}
 	return errors.Join(w.result(), w.dismantle())
+}
+
+// begin gives the subtasks what they go on from.
+func (w *worker) begin() error {
+	if w.keep == nil || w.ctx.Err() != nil {
+		return nil
+	}
+	if w.index == 0 {
+		w.tell(encode(msgStart, w.keep.start()))
+	} else {
+		select {
+		case s := <-w.started:
+			if err := w.keep.follow(w.ctx, s); err != nil {
+				return err
+			}
+		case <-w.ctx.Done():
+			return nil
+		}
+	}
+	r, err := newRecovery(w.ctx, w.plan, w.keep)
+	if err != nil {
+		return err
+	}
+	for _, s := range w.subtasks {
+		share, err := r.share(s.head, s.index, s.uids)
+		if err != nil {
+			return err
+		}
+		s.task.Restore(share, w.keep.last)
+	}
+	return nil
 }
 
 // ended takes the result of one subtask.
@@ -225,5 +276,8 @@ func (s *subtask) close() {
 	}
 	if s.gate != nil {
 		s.gate.Close()
+	}
+	if s.state != nil {
+		_ = s.state.Close() // nothing can read it any more
 	}
 }

@@ -17,6 +17,7 @@ type memory struct {
 	mu        sync.Mutex
 	blobs     map[BlobName][]byte
 	manifests map[ID][]byte // encoded
+	epoch     uint64        // last claimed
 	closed    bool
 }
 

@@ -67,6 +67,9 @@ func (c *Context) keyed(name string) (*KeyedStore, error) {
 	return &KeyedStore{Store: m}, err
 }
 
+// Checkpointed reports whether the job takes checkpoints.
+func (c *Context) Checkpointed() bool { return c.stores != nil }
+
 // Pieces lends what the operator that is being opened gave to Snapshot, in this and
 // other subtasks (see Stores), and whether the job continues from a checkpoint.
 func (c *Context) Pieces() (pieces [][]byte, restored bool) {

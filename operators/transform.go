@@ -110,43 +110,5 @@ type discard[T any] struct{}
 // Collect implements Collector.
 func (discard[T]) Collect(T) {}
 
-type writer[T any] struct {
-	Stateless
-	ctx *Context
-	to  Sink[T]
-	w   Writer[T]
-}
-
-// Open implements Operator.
-func (s *writer[T]) Open(ctx *Context) (err error) {
-	s.ctx = ctx
-	s.w, err = s.to.Open(ctx)
-	return err
-}
-
-// Collect implements Collector.
-func (s *writer[T]) Collect(v T) {
-	if err := s.w.Write(v); err != nil {
-		s.ctx.Fail(err)
-	}
-}
-
-// Finish implements Operator.
-func (s *writer[T]) Finish() error { return s.w.Flush() }
-
-// Idle implements Idler.
-func (s *writer[T]) Idle() error { return s.w.Flush() }
-
-// Close implements Operator.
-func (s *writer[T]) Close(ok bool) error {
-	if s.w == nil {
-		return nil
-	}
-	return s.w.Close(ok)
-}
-
 // Idler is an Operator that wants to know when its subtask has nothing to do.
 type Idler interface{ Idle() error }
-
-// To returns the operator that writes to a sink.
-func To[T any](sink Sink[T]) Transform[T] { return &writer[T]{to: sink} }

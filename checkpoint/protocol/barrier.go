@@ -215,6 +215,9 @@ func (m *Barriers) Waits(id ID, channel int) bool {
 	return r != nil && r.waiting[channel]
 }
 
+// Knows reports whether there is a round with this ID.
+func (m *Barriers) Knows(id ID) bool { return m.find(id) != nil }
+
 // Open is the number of rounds.
 func (m *Barriers) Open() int { return len(m.rounds) }
 

@@ -13,7 +13,8 @@ type cursor struct {
 	it      record.Iterator
 	item    netstack.Item
 	input   operators.Input
-	holding bool // item.Buf is ours to release
+	holding bool    // item.Buf is ours to release
+	channel Channel // that it came from, if checkpoints are taken
 }
 
 func (c *cursor) empty() bool { return c.it.Rest() == 0 && !c.holding }
@@ -27,17 +28,39 @@ func (c *cursor) close() {
 
 // fetch takes the next item from the gate. It returns false when there is none.
 func (t *Task) fetch() (bool, error) {
+	if len(t.replay) > 0 {
+		run := t.replay[0]
+		t.replay = t.replay[1:]
+		t.cursor = cursor{it: record.Over(run.Records), input: t.cfg.Inputs[run.Input], channel: run.Channel}
+		return true, nil
+	}
 	item, ok := t.cfg.Gate.Next()
 	if !ok || item.Event != nil {
-		return ok, nil // the gate itself keeps account of channels that end
+		return ok, t.event(item)
 	}
 	t.cursor = cursor{item: item, input: t.cfg.Inputs[item.Input], holding: true}
 	item.Buf.SetState(bufferpool.Received)
+	if t.checkpoints != nil {
+		t.cursor.channel = t.checkpoints.Inputs[item.Channel]
+		t.taken(item)
+	}
 	if a := t.assemblers[item.Channel]; item.Partial || (a != nil && a.Pending()) {
 		return true, t.assemble()
 	}
 	t.cursor.it = record.Over(item.Buf.Payload())
 	return true, nil
+}
+
+// event takes an event of a channel. The gate itself keeps account of channels that
+// end.
+func (t *Task) event(item netstack.Item) error {
+	switch {
+	case item.Event == nil || t.checkpoints == nil:
+		return nil
+	case item.Event.Kind == netstack.EndOfPartition:
+		return t.perform(t.checkpoints.machine.End(nil, item.Channel), item.Channel, 0)
+	}
+	return t.barrier(item.Channel, item.Event, item.Overtaken)
 }
 
 // assemble adds the buffer to a record that spans several.

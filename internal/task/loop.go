@@ -11,11 +11,22 @@ import (
 // loop runs until all input is processed.
 func (t *Task) loop() error {
 	for {
+		if err := t.serve(); err != nil {
+			return err
+		}
 		switch {
 		case t.cancelled.Load():
 			return ErrCancelled
+		case t.checkpoints != nil && t.checkpoints.ending:
+			return errStopped
 		case !t.ctx.Available():
-			t.awaitOutput()
+			if err := t.awaitOutput(); err != nil {
+				return err
+			}
+		case t.checkpoints != nil && t.checkpoints.held:
+			if err := t.awaitInput(); err != nil {
+				return err
+			}
 		case t.cfg.Source != nil:
 			if t.ended || t.stopping.Load() {
 				return nil
@@ -40,7 +51,9 @@ func (t *Task) pull() error {
 	if err != nil {
 		return err
 	}
-	t.endSlice(n)
+	if err := t.endSlice(n); err != nil {
+		return err
+	}
 	switch status {
 	case operators.Ended:
 		t.ended = true
@@ -68,16 +81,15 @@ func (t *Task) consume() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.endSlice(n)
-	return false, nil
+	return false, t.endSlice(n)
 }
 
 // endSlice looks at the clock: it adapts the pace, flushes what is due and lets
 // other goroutines have the processor.
-func (t *Task) endSlice(n int) {
+func (t *Task) endSlice(n int) error {
 	t.records += uint64(n)
 	if !t.pace.due(n) {
-		return
+		return nil
 	}
 	now := t.clock.Now()
 	t.pace.adapt(now)
@@ -86,6 +98,7 @@ func (t *Task) endSlice(n int) {
 	// The Go scheduler preempts after 10 ms only. Without this, a busy subtask would
 	// hold up the I/O loop and its neighbours for that long.
 	runtime.Gosched()
+	return t.look(now)
 }
 
 func (t *Task) flush(now time.Duration) {
@@ -97,8 +110,11 @@ func (t *Task) flush(now time.Duration) {
 }
 
 // awaitOutput waits until an output can take data or control has something.
-func (t *Task) awaitOutput() {
+func (t *Task) awaitOutput() error {
 	now := t.clock.Now()
+	if err := t.look(now); err != nil {
+		return err
+	}
 	t.flush(now)
 	t.account.To(perf.Backpressured, now)
 	full := false
@@ -114,6 +130,7 @@ func (t *Task) awaitOutput() {
 	now = t.clock.Now()
 	t.account.To(perf.Busy, now)
 	t.pace.resume(now)
+	return nil
 }
 
 // Wait parks the subtask in the middle of a record's output, when even the
@@ -132,8 +149,14 @@ func (t *Task) awaitInput() error {
 		}
 	}
 	now := t.clock.Now()
+	if err := t.look(now); err != nil {
+		return err
+	}
 	t.flush(now)
 	t.stats.records.Store(t.records)
+	if t.checkpoints != nil && t.checkpoints.Stores.maintain() {
+		return nil // there is more of that to do
+	}
 	t.account.To(perf.Idle, now)
 	t.park()
 	now = t.clock.Now()
@@ -150,11 +173,15 @@ func (t *Task) park() {
 			due, pending = at, true
 		}
 	}
+	now := t.clock.Now()
+	if wait, look := t.lookDue(); look && (!pending || now+wait < due) {
+		due, pending = now+wait, true
+	}
 	if !pending {
 		t.cfg.Parker.Park(nil)
 		return
 	}
-	t.timer.Reset(max(0, due-t.clock.Now()))
+	t.timer.Reset(max(0, due-now))
 	t.cfg.Parker.Park(t.timer.C)
 	t.timer.Stop()
 }

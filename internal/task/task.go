@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
@@ -19,12 +20,11 @@ type Config struct {
 	Context *operators.Context
 	Ops     []operators.Operator // from first to last
 
-	Source   operators.Puller
-	Gate     *netstack.Gate
-	Inputs   []operators.Input // one per input of the gate
-	Parker   *Parker
-	Restored [][]byte // positions for the source, if Restore is set
-	Restore  bool
+	Source      operators.Puller
+	Gate        *netstack.Gate
+	Inputs      []operators.Input // one per input of the gate
+	Parker      *Parker
+	Checkpoints *Checkpoints // nil: none are taken
 
 	MaxRecord int // bytes of a record that spans several buffers
 }
@@ -45,16 +45,21 @@ type Task struct {
 	idlers []operators.Idler
 
 	// subtask goroutine
-	pace       pace
-	timer      *time.Timer
-	cursor     cursor
-	assemblers []*record.Assembler // by channel; nil until a record spans buffers
-	ended      bool                // the source has no more
-	records    uint64
+	pace          pace
+	timer         *time.Timer
+	cursor        cursor
+	assemblers    []*record.Assembler // by channel; nil until a record spans buffers
+	ended         bool                // the source has no more
+	restored      Restored
+	replay        []InFlight // records of the restored checkpoint, before any new ones
+	records       uint64
+	checkpoints   *checkpoints
+	checkpointers []operators.Checkpointer
 
 	// atomic
 	cancelled atomic.Bool
 	stopping  atomic.Bool
+	mail      mailbox
 	account   perf.TimeAccount
 	stats     counters
 }
@@ -69,10 +74,26 @@ func New(cfg Config, clock perf.Clock) *Task {
 		if i, ok := op.(operators.Idler); ok {
 			t.idlers = append(t.idlers, i)
 		}
+		if c, ok := op.(operators.Checkpointer); ok {
+			t.checkpointers = append(t.checkpointers, c)
+		}
+	}
+	if cfg.Checkpoints != nil {
+		t.checkpoints = newCheckpoints(cfg.Checkpoints, cfg.Gate)
+		t.ctx.SetStores(cfg.Checkpoints.Stores)
 	}
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()
 	return t
+}
+
+// Restore says what the subtask goes on from. It must be called before Run, if at all,
+// and only on a subtask with checkpoints.
+func (t *Task) Restore(r Restored, last protocol.ID) {
+	t.restored, t.replay = r, r.InFlight
+	t.cfg.Checkpoints.Stores.restored = r
+	t.cfg.Checkpoints.Last = last
+	t.checkpoints = newCheckpoints(t.cfg.Checkpoints, t.cfg.Gate)
 }
 
 // Cancel makes Run return ErrCancelled soon, dropping what is in flight.
@@ -101,10 +122,19 @@ func (t *Task) Run() (err error) {
 		t.account.Stop(t.clock.Now())
 	}()
 	err = t.guard(t.run)
-	if err = errors.Join(err, t.guard(func() error { return t.close(err == nil) })); err == nil {
+	stopped := errors.Is(err, errStopped)
+	if stopped {
+		err = nil
+	}
+	whole := err == nil && !stopped
+	err = errors.Join(err, t.guard(func() error { return t.close(whole) }), t.settle())
+	if err == nil && whole {
 		return nil
 	}
 	t.abandon()
+	if err == nil {
+		return nil
+	}
 	if errors.Is(err, ErrCancelled) {
 		return ErrCancelled
 	}
@@ -137,6 +167,18 @@ func (t *Task) run() error {
 	if err := t.loop(); err != nil {
 		return err
 	}
+	if err := t.finish(); err != nil || t.checkpoints == nil {
+		return err
+	}
+	return t.linger()
+}
+
+// finish lets the operators say what they have to say at the end of the input, unless
+// they had done so before the checkpoint that was restored.
+func (t *Task) finish() error {
+	if t.restored.Finished {
+		return nil
+	}
 	for _, op := range t.cfg.Ops {
 		if err := op.Finish(); err != nil {
 			return err
@@ -151,16 +193,26 @@ func (t *Task) run() error {
 // open opens the operators from last to first, so that each may use what follows.
 func (t *Task) open() error {
 	for i := len(t.cfg.Ops) - 1; i >= 0; i-- {
+		if t.checkpoints != nil {
+			t.ctx.Enter(t.checkpoints.UIDs[i])
+		}
 		if err := t.cfg.Ops[i].Open(t.ctx); err != nil {
 			return err
+		}
+	}
+	if t.checkpoints != nil {
+		for _, p := range t.ctx.Partitions() {
+			t.checkpoints.subs += p.Subpartitions()
 		}
 	}
 	if t.cfg.Source == nil {
 		return nil
 	}
-	return t.cfg.Source.Open(operators.SourceContext{
-		Context: t.ctx, Restored: t.cfg.Restore, Splits: t.cfg.Restored, Wake: t.cfg.Parker.Wake,
-	})
+	src := operators.SourceContext{Context: t.ctx, Wake: t.cfg.Parker.Wake}
+	if t.restored.From != 0 {
+		src.Restored, src.Splits = true, t.restored.Operators[t.checkpoints.Source].Splits
+	}
+	return t.cfg.Source.Open(src)
 }
 
 // close closes everything and, when all went well, tells the receivers that the
@@ -175,7 +227,9 @@ func (t *Task) close(ok bool) error {
 	}
 	if ok && errors.Join(errs...) == nil && !t.cancelled.Load() {
 		for _, p := range t.ctx.Partitions() {
-			p.Finish()
+			if t.checkpoints == nil { // else linger has
+				p.Finish()
+			}
 			p.Close()
 		}
 		t.closeInput()

@@ -1,0 +1,150 @@
+package overtake
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/netstack/record"
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// inFlight reads all records that were in flight. What was captured at the two ends of
+// a channel is one run: the receiver's come first, the sender's were behind them.
+func (r *recovery) inFlight() error {
+	for _, op := range r.keep.from.Operators {
+		for _, s := range op.Subtasks {
+			for _, p := range s.Parts {
+				if p.Kind != checkpoint.Channels {
+					continue
+				}
+				if err := r.addFlights(p); err != nil {
+					return fmt.Errorf("overtake: records in flight of %q subtask %d: %w", op.Name, s.Index, err)
+				}
+			}
+		}
+	}
+	for _, list := range r.fly {
+		slices.SortStableFunc(list, func(a, b flight) int {
+			switch {
+			case a.To != b.To:
+				return a.To - b.To
+			case a.From != b.From:
+				return a.From - b.From
+			case a.Out == b.Out:
+				return 0
+			case b.Out:
+				return -1
+			}
+			return 1
+		})
+	}
+	return nil
+}
+
+func (r *recovery) addFlights(p checkpoint.Part) error {
+	index, records, err := r.flightBytes(p)
+	if err != nil {
+		return err
+	}
+	runs, err := task.ParseRuns(index)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if run.Bytes > int64(len(records)) {
+			return task.ErrRuns
+		}
+		r.fly[run.Edge] = append(r.fly[run.Edge], flight{Run: run, records: records[:run.Bytes:run.Bytes]})
+		records = records[run.Bytes:]
+	}
+	return nil
+}
+
+func (r *recovery) flightBytes(p checkpoint.Part) (index, records []byte, err error) {
+	if len(p.Chain) == 0 {
+		return task.SplitSmallFlight(p.Inline)
+	}
+	records, err = r.blob(p.Chain[0])
+	return p.Inline, records, err
+}
+
+// runs are the records in flight on an edge that a subtask is to process.
+func (r *recovery) runs(e *edge, index int) (list []task.InFlight, err error) {
+	flights := r.fly[e.key()]
+	for i := 0; i < len(flights); {
+		whole := flights[i].records
+		ch := flights[i].Channel
+		for i++; i < len(flights) && flights[i].Channel == ch; i++ {
+			whole = append(slices.Clip(whole), flights[i].records...)
+		}
+		mine, err := r.route(e, ch, whole, index)
+		if err != nil {
+			return nil, err
+		}
+		if len(mine) > 0 {
+			ch.To = index
+			list = append(list, task.InFlight{Channel: ch, Input: e.input, Records: mine})
+		}
+	}
+	return list, nil
+}
+
+// route picks from the records of a channel those that go to subtask index today.
+func (r *recovery) route(e *edge, ch task.Channel, records []byte, index int) ([]byte, error) {
+	before, now := r.before(e), e.to.parallelism
+	switch {
+	case e.pattern == broadcast:
+		if index%before == ch.To {
+			return records, nil
+		}
+		return nil, nil
+	case before == now && e.pattern != custom:
+		if ch.To == index {
+			return records, nil
+		}
+		return nil, nil
+	case e.pattern == keyed:
+		groups := r.plan.job.opts.MaxParallelism
+		return pick(records, func(rec *record.Record) (bool, error) {
+			return operators.GroupOwner(operators.KeyGroup(rec.Hash, groups), groups, now) == index, nil
+		})
+	case e.pattern == custom:
+		return pick(records, func(rec *record.Record) (bool, error) {
+			to, err := e.choose(rec, now)
+			return to == index, err
+		})
+	}
+	if ch.To%now == index {
+		return records, nil
+	}
+	return nil, nil
+}
+
+// before is how many subtasks the receiving operator had.
+func (r *recovery) before(e *edge) int {
+	if op := r.saved[e.to.key()]; op != nil {
+		return op.Parallelism
+	}
+	return e.to.parallelism
+}
+
+// pick copies the records that want accepts.
+func pick(records []byte, want func(*record.Record) (bool, error)) (picked []byte, err error) {
+	it := record.Over(records)
+	var rec record.Record
+	for {
+		ok, err := it.Next(&rec)
+		if err != nil || !ok {
+			return picked, err
+		}
+		mine, err := want(&rec)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			picked = record.Append(picked, rec)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package task
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// serve obeys the coordinator, and barriers that have overtaken data. It is called
+// between two records, also while no record can be taken.
+func (t *Task) serve() error {
+	c := t.checkpoints
+	if c == nil {
+		return nil
+	}
+	if t.mail.full.Load() {
+		for _, cmd := range t.mail.take() {
+			if err := t.obey(cmd); err != nil {
+				return err
+			}
+		}
+	}
+	for t.cfg.Gate != nil {
+		item, ok := t.cfg.Gate.NextPriority()
+		if !ok {
+			break
+		}
+		if err := t.barrier(item.Channel, item.Event, item.Overtaken); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Task) obey(cmd Command) error {
+	c := t.checkpoints
+	switch cmd.Kind {
+	case Trigger:
+		c.note(cmd.Barrier)
+		return t.perform(c.machine.Trigger(nil, cmd.Barrier), -1, 0)
+	case Abort:
+		if err := t.perform(c.machine.Abort(nil, cmd.ID), -1, 0); err != nil {
+			return err
+		}
+		t.drop(cmd.ID)
+	case Complete:
+		return t.complete(cmd)
+	case End:
+		c.ending = true
+	}
+	return nil
+}
+
+// complete takes a checkpoint that is durable.
+func (t *Task) complete(cmd Command) error {
+	for _, st := range t.checkpoints.Stores.list {
+		st.settle(cmd.ID)
+	}
+	if !cmd.Commit {
+		return nil
+	}
+	for _, op := range t.checkpointers {
+		if err := op.Completed(uint64(cmd.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop forgets a checkpoint that will not be.
+func (t *Task) drop(id protocol.ID) {
+	c := t.checkpoints
+	if r := c.find(id); r != nil {
+		c.remove(r)
+		r.release()
+	}
+	for _, st := range c.Stores.list {
+		st.drop(id)
+	}
+	if c.held && c.heldBy == id {
+		c.held = false
+	}
+}
+
+// barrier takes a barrier from a channel. overtaken is how many of the channel's
+// queued items it came after.
+func (t *Task) barrier(ch int, e *netstack.Event, overtaken int) error {
+	b, ok, err := parseBarrier(e)
+	if err != nil || !ok {
+		return err
+	}
+	for e.Priority { // barriers do not overtake each other: those queued come along
+		earlier, at, found := t.cfg.Gate.Promote(ch, isBarrier(0, b.ID))
+		if !found {
+			break
+		}
+		if at < overtaken {
+			overtaken--
+		}
+		first, _, err := parseBarrier(earlier)
+		if err == nil {
+			err = t.arrive(ch, first, true, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.arrive(ch, b, e.Priority, overtaken)
+}
+
+func (t *Task) arrive(ch int, b protocol.Barrier, overtook bool, overtaken int) error {
+	t.checkpoints.note(b)
+	return t.perform(t.checkpoints.machine.Arrive(nil, ch, b, overtook), ch, overtaken)
+}
+
+// note remembers when the first barrier of a checkpoint came.
+func (c *checkpoints) note(b protocol.Barrier) {
+	if _, seen := c.first[b.ID]; !seen && b.ID > c.machine.Last() {
+		c.first[b.ID] = c.Now()
+	}
+}
+
+// perform does what the machine asks for. overtaken refers to channel ch.
+func (t *Task) perform(actions []protocol.Action, ch, overtaken int) error {
+	for _, a := range actions {
+		var err error
+		switch a.Kind {
+		case protocol.Start:
+			err = t.start(a.Barrier, a.Overtake)
+		case protocol.Block:
+			t.cfg.Gate.Block(a.Channel)
+		case protocol.Unblock:
+			t.cfg.Gate.Unblock(a.Channel)
+		case protocol.Capture:
+			t.checkpoints.find(a.ID).capturing[a.Channel] = true
+		case protocol.Captured:
+			n := 0
+			if a.Channel == ch {
+				n = overtaken
+			}
+			t.captured(a.ID, a.Channel, n)
+		case protocol.Promote:
+			err = t.promote(a.ID)
+		case protocol.Done:
+			t.gathered(a.ID)
+		case protocol.Cancelled:
+			t.calledOff(a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start snapshots the state and sends the barrier on.
+func (t *Task) start(b protocol.Barrier, overtake bool) error {
+	c := t.checkpoints
+	r := &round{barrier: b, arrived: c.first[b.ID], capturing: make([]bool, len(c.Inputs)), capture: capture{shared: &c.shared}}
+	c.rounds = append(c.rounds, r)
+	r.cost.Delay = time.Duration(r.arrived - b.Triggered)
+	r.cost.Overtook = overtake
+	began := t.clock.Now()
+	if overtake {
+		t.captureHeld(r)
+	}
+	if err := t.snapshot(r); err != nil {
+		return fmt.Errorf("checkpoint %d: %w", b.ID, err)
+	}
+	e := newBarrierEvent(b, overtake)
+	for i, p := range t.ctx.Partitions() {
+		if overtake {
+			p.Overtake(e, t.passing(r, i))
+		} else {
+			p.EmitAll(e)
+		}
+	}
+	r.leaving = b.Mode == protocol.Auto && !overtake && len(t.ctx.Partitions()) > 0
+	if b.Stop && t.cfg.Source != nil {
+		c.held, c.heldBy = true, b.ID
+	}
+	r.cost.Pause = t.clock.Now() - began
+	return nil
+}
+
+// passing says that barriers pass data, which is captured, but no barriers.
+func (t *Task) passing(r *round, partition int) netstack.Passing {
+	c := t.checkpoints
+	out := c.Outputs[partition]
+	return netstack.Passing{
+		Stop: isBarrier(0, 0),
+		Share: func(sub int, buf bufferpool.Buffer, _ bool) {
+			ch := Channel{Edge: out.Edge, From: out.From, To: out.First + sub}
+			r.capture.take(ch, true, buf, c.spare())
+		},
+	}
+}
+
+// captureHeld captures what the subtask itself holds: the rest of the buffer that it
+// is reading, records of which a part is here, and what is still to be replayed.
+func (t *Task) captureHeld(r *round) {
+	c := t.checkpoints
+	if rest := t.cursor.it.Remaining(); len(rest) > 0 {
+		r.capture.copy(t.cursor.channel, false, rest)
+	}
+	for _, run := range t.replay {
+		r.capture.keep(run.Channel, false, run.Records)
+	}
+	for ch, a := range t.assemblers {
+		if a != nil && a.Pending() {
+			r.capture.copy(c.Inputs[ch], false, a.Bytes())
+		}
+	}
+}
+
+// captured ends the capture of a channel, whose barrier has come after n items that
+// are still queued.
+func (t *Task) captured(id protocol.ID, ch, n int) {
+	r := t.checkpoints.find(id)
+	r.capturing[ch] = false
+	t.cfg.Gate.EachQueued(ch, n, func(buf bufferpool.Buffer, _ bool, e *netstack.Event) {
+		if e == nil {
+			r.capture.take(t.checkpoints.Inputs[ch], false, buf.Retain(), t.checkpoints.spare())
+		}
+	})
+}
+
+// taken captures a buffer that is handed out, for the checkpoints that need it.
+func (t *Task) taken(item netstack.Item) {
+	c := t.checkpoints
+	for _, r := range c.rounds {
+		if r.capturing[item.Channel] {
+			r.capture.take(c.Inputs[item.Channel], false, item.Buf.Retain(), c.spare())
+		}
+	}
+}
+
+// promote lets the barriers of a checkpoint that are queued overtake.
+func (t *Task) promote(id protocol.ID) error {
+	c := t.checkpoints
+	for ch := range c.Inputs {
+		if !c.machine.Waits(id, ch) {
+			continue
+		}
+		e, at, found := t.cfg.Gate.Promote(ch, isBarrier(id, 0))
+		if !found {
+			continue
+		}
+		b, _, err := parseBarrier(e)
+		if err == nil {
+			err = t.arrive(ch, b, true, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gathered takes a checkpoint all of whose barriers are in.
+func (t *Task) gathered(id protocol.ID) {
+	c := t.checkpoints
+	r := c.find(id)
+	r.cost.Align = time.Duration(c.Now() - r.arrived)
+	delete(c.first, id)
+	if !r.leaving {
+		t.upload(r)
+	}
+}
+
+func (t *Task) calledOff(a protocol.Action) {
+	c := t.checkpoints
+	delete(c.first, a.ID)
+	t.drop(a.ID)
+	if a.Why == protocol.Superseded {
+		c.Tell(Notice{Kind: Declined, ID: a.ID, Err: errSuperseded})
+	}
+}
+
+func (r *round) release() {
+	r.capture.release()
+	for _, s := range r.shots {
+		s.snap.Release()
+	}
+	r.shots = nil
+}

@@ -1,0 +1,176 @@
+package task
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
+
+// capture is the records that were in flight when the barriers of a checkpoint
+// overtook them: shared buffers, and copies.
+type capture struct {
+	shared *atomic.Int64 // counts the shared buffers
+	runs   []captured
+}
+
+// captured is the records of one channel, in order.
+type captured struct {
+	Channel
+	out    bool // they were in the sender's queue
+	pieces []piece
+	bytes  int64
+}
+
+// piece is a shared buffer, or bytes of our own.
+type piece struct {
+	buf   bufferpool.Buffer
+	bytes []byte
+}
+
+func (p *piece) payload() []byte {
+	if p.bytes != nil {
+		return p.bytes
+	}
+	return p.buf.Payload()
+}
+
+func (c *capture) done(p *piece) {
+	if !p.buf.IsZero() {
+		p.buf.Release()
+		c.shared.Add(-1)
+	}
+	*p = piece{}
+}
+
+// run returns the run of a channel.
+func (c *capture) run(ch Channel, out bool) *captured {
+	for i := range c.runs {
+		if r := &c.runs[i]; r.Channel == ch && r.out == out {
+			return r
+		}
+	}
+	c.runs = append(c.runs, captured{Channel: ch, out: out})
+	return &c.runs[len(c.runs)-1]
+}
+
+// take adds a buffer. It takes the caller's reference.
+func (c *capture) take(ch Channel, out bool, buf bufferpool.Buffer, share bool) {
+	if buf.Len() == 0 {
+		buf.Release()
+		return
+	}
+	if !share {
+		c.copy(ch, out, buf.Payload())
+		buf.Release()
+		return
+	}
+	c.shared.Add(1)
+	r := c.run(ch, out)
+	r.pieces = append(r.pieces, piece{buf: buf})
+	r.bytes += int64(buf.Len())
+}
+
+// copy adds bytes. It lends them.
+func (c *capture) copy(ch Channel, out bool, b []byte) {
+	if len(b) > 0 {
+		c.keep(ch, out, slices.Clone(b))
+	}
+}
+
+// keep adds bytes that never change. It shares them.
+func (c *capture) keep(ch Channel, out bool, b []byte) {
+	if len(b) > 0 {
+		r := c.run(ch, out)
+		r.pieces = append(r.pieces, piece{bytes: b})
+		r.bytes += int64(len(b))
+	}
+}
+
+func (c *capture) release() {
+	for i := range c.runs {
+		for j := range c.runs[i].pieces {
+			c.done(&c.runs[i].pieces[j])
+		}
+	}
+	c.runs = nil
+}
+
+// bytes is the size of what was captured on one side.
+func (c *capture) bytes(out bool) (n int64) {
+	for i := range c.runs {
+		if c.runs[i].out == out {
+			n += c.runs[i].bytes
+		}
+	}
+	return n
+}
+
+// index describes the runs, in the order in which write writes them:
+//
+//	length u32 | edge | from u32 | to u32 | out u8 | bytes u64
+func (c *capture) index() (b []byte) {
+	for i := range c.runs {
+		r := &c.runs[i]
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Edge)))
+		b = append(b, r.Edge...)
+		b = binary.LittleEndian.AppendUint32(b, uint32(r.From))
+		b = binary.LittleEndian.AppendUint32(b, uint32(r.To))
+		b = append(b, 0)
+		if r.out {
+			b[len(b)-1] = 1
+		}
+		b = binary.LittleEndian.AppendUint64(b, uint64(r.bytes))
+	}
+	return b
+}
+
+// write writes the records straight from where they lie, and gives each buffer back
+// when it is written.
+func (c *capture) write(w io.Writer) error {
+	for i := range c.runs {
+		for j := range c.runs[i].pieces {
+			p := &c.runs[i].pieces[j]
+			if _, err := w.Write(p.payload()); err != nil {
+				return err
+			}
+			c.done(p)
+		}
+	}
+	return nil
+}
+
+// Run is a run of captured records as a checkpoint has it.
+type Run struct {
+	Channel
+	Out   bool
+	Bytes int64
+}
+
+// ErrRuns says that the index of in-flight records is damaged.
+var ErrRuns = errors.New("task: the index of in-flight records in the checkpoint is damaged")
+
+// ParseRuns decodes the index of a checkpoint's in-flight records.
+func ParseRuns(b []byte) (list []Run, err error) {
+	for len(b) > 0 {
+		if len(b) < 4 {
+			return nil, ErrRuns
+		}
+		n := uint64(binary.LittleEndian.Uint32(b))
+		if uint64(len(b)) < 4+n+17 {
+			return nil, ErrRuns
+		}
+		r := Run{Channel: Channel{Edge: string(b[4 : 4+n])}}
+		b = b[4+n:]
+		r.From, r.To = int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+		r.Out, r.Bytes = b[8] != 0, int64(binary.LittleEndian.Uint64(b[9:]))
+		if b = b[17:]; r.Bytes < 0 {
+			return nil, ErrRuns
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}

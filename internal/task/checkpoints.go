@@ -1,0 +1,150 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// Checkpoints connects a subtask with the checkpoints of its job.
+type Checkpoints struct {
+	Subtask uint32           // its number in the job, for the names of its blobs
+	Epoch   uint64           // of the attempt
+	Auto    bool             // barriers may turn into overtaking ones
+	Last    protocol.ID      // checkpoints up to here have ended before
+	Blobs   checkpoint.Blobs // where it writes; any goroutine
+	Context context.Context  // ends when the attempt does
+	UIDs    []string         // of Config.Ops, in order
+	Source  string           // UID of Config.Source
+	Stores  *Stores
+	Outputs []Output     // by partition, as in the chain's Context
+	Inputs  []Channel    // by channel of the gate
+	Tell    func(Notice) // takes what the subtask has to say; any goroutine, must not block
+	Now     func() int64 // Unix nanoseconds
+}
+
+// Channel names a channel for the life of the job's state.
+type Channel struct {
+	Edge     string // from which operator to which, by UID
+	From, To int    // subtasks
+}
+
+// Output names the channels of a partition.
+type Output struct {
+	Edge  string
+	From  int
+	First int // the subtask that subpartition 0 leads to
+}
+
+// NoticeKind says what a Notice is.
+type NoticeKind uint8
+
+// What a subtask has to say.
+const (
+	// Acked: everything of checkpoint ID is durable.
+	Acked NoticeKind = iota
+	// Declined: the subtask cannot take part in checkpoint ID. Err.
+	Declined
+	// Finished: all input has ended and everything is sent.
+	Finished
+)
+
+// Notice is what a subtask says to the coordinator.
+type Notice struct {
+	Kind  NoticeKind
+	ID    protocol.ID
+	Saved []Saved
+	Cost  Cost
+	Err   error
+}
+
+// Saved is what one operator of the subtask has in a checkpoint.
+type Saved struct {
+	UID      string
+	Finished bool
+	Parts    []checkpoint.Part
+}
+
+// Cost is what a checkpoint cost a subtask.
+type Cost struct {
+	Delay    time.Duration // from the trigger to the first barrier
+	Align    time.Duration // from the first barrier to the last
+	Pause    time.Duration // nothing was processed: the synchronous part
+	Async    time.Duration // from there until everything was durable
+	Bytes    int64         // written
+	InBytes  int64         // captured from input channels
+	OutBytes int64         // and from output queues
+	Overtook bool          // its barriers have overtaken data
+}
+
+// errSuperseded is why a checkpoint is declined whose barrier will not come.
+var errSuperseded = errors.New("a later barrier has come on one of its channels")
+
+// checkpoints is the state of a subtask's checkpoints. It belongs to the subtask's
+// goroutine, but for what says otherwise.
+type checkpoints struct {
+	Checkpoints
+	machine  *protocol.Barriers
+	rounds   []*round
+	subs     int  // subpartitions of all outputs
+	finished bool // everything is sent
+	ending   bool // the job's last checkpoint is complete
+	held     bool // a source that stands still for a stop with a savepoint
+	heldBy   protocol.ID
+	shared   atomic.Int64   // buffers that captures hold; changed by snapshot writers too
+	writers  sync.WaitGroup // snapshot writers
+	first    map[protocol.ID]int64
+	looked   time.Duration // when queued barriers were last looked for
+}
+
+// round is one checkpoint under way in this subtask.
+type round struct {
+	barrier   protocol.Barrier
+	arrived   int64 // of its first barrier
+	saved     []Saved
+	shots     []shot
+	capture   capture
+	capturing []bool // by channel
+	leaving   bool   // its barrier may still wait in output queues
+	cost      Cost
+	done      time.Duration // all barriers are in
+}
+
+func newCheckpoints(c *Checkpoints, gate *netstack.Gate) *checkpoints {
+	channels := 0
+	if gate != nil {
+		channels = gate.Channels()
+	}
+	return &checkpoints{
+		Checkpoints: *c, machine: protocol.NewBarriers(channels, c.Last), first: map[protocol.ID]int64{},
+	}
+}
+
+func (c *checkpoints) find(id protocol.ID) *round {
+	for _, r := range c.rounds {
+		if r.barrier.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// spare reports whether a capture may hold on to one more buffer. At least every second
+// one is left to the exchange, however slowly captures are written: each channel has
+// two or more, and captures share one for each.
+func (c *checkpoints) spare() bool { return c.shared.Load() < int64(len(c.Inputs)+c.subs) }
+
+func (c *checkpoints) remove(r *round) {
+	for i, o := range c.rounds {
+		if o == r {
+			c.rounds = append(c.rounds[:i], c.rounds[i+1:]...)
+			return
+		}
+	}
+}

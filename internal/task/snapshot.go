@@ -1,0 +1,209 @@
+package task
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/operators"
+	"github.com/overtake-stream/overtake/statecow"
+)
+
+// Names of parts.
+const (
+	pieceState = "pieces"
+	// LayoutState begins the name of the part that describes keyed state.
+	LayoutState = "layout " // of the keyed state with the name that follows
+	flightState = "in flight"
+	smallFlight = "in flight, small" // index and records are in the manifest
+)
+
+// snapshot is the synchronous part of a checkpoint.
+func (t *Task) snapshot(r *round) error {
+	c := t.checkpoints
+	if t.cfg.Source != nil {
+		splits, err := t.cfg.Source.Splits(nil)
+		if err != nil {
+			return err
+		}
+		r.add(c, c.Source, checkpoint.Part{Kind: checkpoint.Splits, State: pieceState, Inline: operators.JoinPieces(splits)})
+	}
+	for i, op := range t.cfg.Ops {
+		t.ctx.Enter(c.UIDs[i])
+		r.add(c, c.UIDs[i])
+		cp, ok := op.(operators.Checkpointer)
+		if !ok {
+			continue
+		}
+		piece, err := cp.Snapshot(uint64(r.barrier.ID), nil)
+		if err != nil {
+			return err
+		}
+		if len(piece) > 0 {
+			r.add(c, c.UIDs[i], checkpoint.Part{Kind: checkpoint.OperatorState, State: pieceState, Inline: operators.JoinPieces([][]byte{piece})})
+		}
+	}
+	shots, err := c.Stores.snapshot(r.barrier)
+	r.shots = shots
+	return err
+}
+
+// add adds parts to what an operator saves.
+func (r *round) add(c *checkpoints, uid string, parts ...checkpoint.Part) {
+	for i := range r.saved {
+		if r.saved[i].UID == uid {
+			r.saved[i].Parts = append(r.saved[i].Parts, parts...)
+			return
+		}
+	}
+	r.saved = append(r.saved, Saved{UID: uid, Finished: c.finished, Parts: parts})
+}
+
+// upload makes the rest durable while the subtask goes on, and acknowledges.
+func (t *Task) upload(r *round) {
+	c := t.checkpoints
+	c.remove(r)
+	r.done = t.clock.Now()
+	r.cost.InBytes, r.cost.OutBytes = r.capture.bytes(false), r.capture.bytes(true)
+	c.writers.Add(1)
+	go func() {
+		defer c.writers.Done()
+		defer r.release()
+		w := &blobWriter{c: c, r: r}
+		if err := w.all(); err != nil {
+			c.Tell(Notice{Kind: Declined, ID: r.barrier.ID, Err: err})
+			return
+		}
+		r.cost.Async = t.clock.Now() - r.done
+		c.Tell(Notice{Kind: Acked, ID: r.barrier.ID, Saved: r.saved, Cost: r.cost})
+	}()
+}
+
+// blobWriter writes what one subtask has in a checkpoint.
+type blobWriter struct {
+	c   *checkpoints
+	r   *round
+	seq uint32
+}
+
+func (w *blobWriter) all() error {
+	for i := range w.r.saved {
+		for j := range w.r.saved[i].Parts {
+			if err := w.shrink(&w.r.saved[i].Parts[j]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range w.r.shots {
+		if err := w.keyed(s); err != nil {
+			return err
+		}
+	}
+	return w.inFlight()
+}
+
+// maxInline is how many bytes of a part are left in the manifest, which is read and
+// written as a whole.
+const maxInline = 64 << 10
+
+// shrink moves what is too large for the manifest to a blob.
+func (w *blobWriter) shrink(p *checkpoint.Part) error {
+	if len(p.Inline) <= maxInline {
+		return nil
+	}
+	ref, err := w.blob(func(to io.Writer) error { _, err := to.Write(p.Inline); return err })
+	p.Chain, p.Inline = []checkpoint.BlobRef{ref}, nil
+	return err
+}
+
+// blob writes a blob.
+func (w *blobWriter) blob(fill func(io.Writer) error) (checkpoint.BlobRef, error) {
+	name := checkpoint.BlobName{
+		Epoch: w.c.Epoch, Checkpoint: checkpoint.ID(w.r.barrier.ID), Subtask: w.c.Subtask, Seq: w.seq,
+	}
+	w.seq++
+	b, err := w.c.Blobs.Create(w.c.Context, name)
+	if err != nil {
+		return checkpoint.BlobRef{}, err
+	}
+	defer b.Abort()
+	if err := fill(b); err != nil {
+		return checkpoint.BlobRef{}, err
+	}
+	ref, err := b.Commit()
+	w.r.cost.Bytes += ref.Stored
+	return ref, err
+}
+
+// keyed writes the snapshot of one store.
+func (w *blobWriter) keyed(s shot) error {
+	p := checkpoint.Part{Kind: checkpoint.Keyed, State: s.store.name, FirstGroup: s.store.groups.First, EndGroup: s.store.groups.End}
+	switch err := w.keyedTo(&p, s); {
+	case errors.Is(err, statecow.ErrBase): // what it would build on is no base any more
+		s.since, s.chain = 0, nil
+		if err := w.keyedTo(&p, s); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	}
+	s.store.wrote(w.r.barrier.ID, s.snap.Mark(), p.Chain)
+	layout := checkpoint.Part{Kind: checkpoint.OperatorState, State: LayoutState + s.store.name, Inline: []byte(s.store.keyed.Layout)}
+	w.r.add(w.c, s.store.uid, p, layout)
+	return nil
+}
+
+func (w *blobWriter) keyedTo(p *checkpoint.Part, s shot) error {
+	if s.small && s.since == 0 {
+		var b bytes.Buffer
+		_, err := s.snap.Write(&b, 0)
+		p.Inline = b.Bytes()
+		return err
+	}
+	ref, err := w.blob(func(to io.Writer) error { _, err := s.snap.Write(to, s.since); return err })
+	p.Chain = append(append([]checkpoint.BlobRef(nil), s.chain...), ref)
+	return err
+}
+
+// inFlight writes the captured records.
+func (w *blobWriter) inFlight() error {
+	if len(w.r.capture.runs) == 0 {
+		return nil
+	}
+	index := w.r.capture.index()
+	p := checkpoint.Part{Kind: checkpoint.Channels, State: flightState, Inline: index}
+	if total := w.r.capture.bytes(false) + w.r.capture.bytes(true); total <= smallState {
+		b := bytes.NewBuffer(operators.JoinPieces([][]byte{index}))
+		if err := w.r.capture.write(b); err != nil {
+			return err
+		}
+		p.State, p.Inline = smallFlight, b.Bytes()
+	} else {
+		ref, err := w.blob(w.r.capture.write)
+		if err != nil {
+			return err
+		}
+		p.Chain = []checkpoint.BlobRef{ref}
+	}
+	w.r.add(w.c, w.head(), p)
+	return nil
+}
+
+// head is the operator that the subtask's chain begins with.
+func (w *blobWriter) head() string {
+	if w.c.Source != "" {
+		return w.c.Source
+	}
+	return w.c.UIDs[0]
+}
+
+// SplitSmallFlight takes apart what a small capture has in the manifest.
+func SplitSmallFlight(inline []byte) (index, records []byte, err error) {
+	n, k := binary.Uvarint(inline)
+	if k <= 0 || n > uint64(len(inline)-k) {
+		return nil, nil, ErrRuns
+	}
+	return inline[k : k+int(n)], inline[k+int(n):], nil
+}

@@ -1,0 +1,81 @@
+package task
+
+import (
+	"time"
+
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// lookEvery is how often a subtask looks whether barriers wait in queues. Nothing
+// wakes it when one leaves.
+const lookEvery = time.Millisecond
+
+// look does what time has made due: it looks for barriers that wait in queues, and
+// lets those overtake that have waited for too long.
+func (t *Task) look(now time.Duration) error {
+	c := t.checkpoints
+	if c == nil || !c.Auto || now-c.looked < lookEvery {
+		return nil
+	}
+	c.looked = now
+	t.announce()
+	unix := c.Now()
+	if err := t.perform(c.machine.Expire(nil, unix), -1, 0); err != nil {
+		return err
+	}
+	for i := 0; i < len(c.rounds); {
+		if r := c.rounds[i]; r.leaving && t.left(r, unix) && !c.machine.Knows(r.barrier.ID) {
+			t.upload(r) // removes it
+			continue
+		}
+		i++
+	}
+	return nil
+}
+
+// announce tells the machine of barriers that wait behind data.
+func (t *Task) announce() {
+	c := t.checkpoints
+	if t.cfg.Gate == nil {
+		return
+	}
+	t.cfg.Gate.EachEvent(func(ch int, e *netstack.Event) {
+		if b, ok, err := parseBarrier(e); ok && err == nil {
+			c.note(b)
+			c.machine.Announce(nil, ch, b)
+		}
+	})
+}
+
+// left reports whether a barrier waits in no output queue any more; after its timeout
+// it makes it so.
+func (t *Task) left(r *round, unix int64) bool {
+	expired := r.barrier.Triggered+r.barrier.Timeout <= unix
+	for i, p := range t.ctx.Partitions() {
+		if expired {
+			p.Promote(isBarrier(r.barrier.ID, 0), func(_ int, _ *netstack.Event) *netstack.Event {
+				r.cost.Overtook = true
+				return newBarrierEvent(r.barrier, true)
+			}, t.passing(r, i))
+		} else if p.Holds(isBarrier(r.barrier.ID, 0)) {
+			return false
+		}
+	}
+	r.leaving = false
+	return true
+}
+
+// lookDue is when look has something to do, as a time from now.
+func (t *Task) lookDue() (wait time.Duration, ok bool) {
+	c := t.checkpoints
+	if c == nil || !c.Auto {
+		return 0, false
+	}
+	for _, r := range c.rounds {
+		if r.leaving {
+			return lookEvery, true
+		}
+	}
+	at, ok := c.machine.Deadline()
+	return max(lookEvery, time.Duration(at-c.Now())), ok
+}
