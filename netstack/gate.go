@@ -233,12 +233,36 @@ func (g *Gate) receive(arrivals []arrival) {
 		}
 		return
 	}
-	wake := len(g.inbox.arrivals) == 0
+	before := len(g.inbox.arrivals)
 	g.inbox.arrivals = append(g.inbox.arrivals, arrivals...)
-	for i := range arrivals {
-		if arrivals[i].isData() {
+	g.unlockReceived(before)
+}
+
+// receiveFrom is receive for items of one channel.
+func (g *Gate) receiveFrom(channel int32, items []item) {
+	g.inbox.Lock()
+	if g.inbox.closed {
+		g.inbox.Unlock()
+		for i := range items {
+			items[i].release()
+		}
+		return
+	}
+	before := len(g.inbox.arrivals)
+	for i := range items {
+		g.inbox.arrivals = append(g.inbox.arrivals, arrival{items[i], channel})
+	}
+	g.unlockReceived(before)
+}
+
+// unlockReceived takes note of the arrivals from index before on, and wakes the
+// subtask if it may not know of them. The caller holds the inbox, which is given up.
+func (g *Gate) unlockReceived(before int) {
+	wake := before == 0
+	for i := range g.inbox.arrivals[before:] {
+		if a := &g.inbox.arrivals[before+i]; a.isData() {
 			g.inbox.data++
-		} else if arrivals[i].isPriority() {
+		} else if a.isPriority() {
 			g.urgent.Store(true)
 			wake = true
 		}

@@ -35,16 +35,12 @@ var (
 
 func (l *localLink) ready(s *subpartition) {
 	var batch [16]item
-	var arrivals [len(batch)]arrival
 	for {
 		items, t := s.take(batch[:0], len(batch))
 		if len(items) == 0 && !t.report { // a report is of no use here: the window is fixed
 			return
 		}
-		for i, it := range items {
-			arrivals[i] = arrival{item: it, channel: int32(l.channel)}
-		}
-		l.gate.receive(arrivals[:len(items)])
+		l.gate.receiveFrom(int32(l.channel), items)
 	}
 }
 
