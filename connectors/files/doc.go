@@ -12,7 +12,8 @@
 // Sinks write one file, or with Parts one for each subtask, under a pending name,
 // .NAME.pending beside it, and give it its own name when the job's input has ended, so
 // that a file that can be seen is whole. The pending file is locked: a second writer of
-// the same file is refused. (Only on Linux. The lock ends with the process.)
+// the same file is refused. (Only on Linux, and where the file system has locks. They end
+// with the process.)
 //
 // In a job with checkpoints a position of such a sink is the durable length of the file
 // and a checksum of the 64 KiB before it. An attempt that fails leaves its pending file,

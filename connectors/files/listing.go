@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/overtake-stream/overtake/operators"
 )
 
 // listing is the list of all splits, made once for the subtasks of one process: they
@@ -17,23 +19,24 @@ type listing struct {
 	mu struct {
 		sync.Mutex
 		splits []split
+		epoch  uint64       // of the attempt that they are of
 		taken  map[int]bool // by subtask
 	}
 }
 
-// of returns the list. A subtask that comes again belongs to another attempt, for
-// which a new list is made.
-func (l *listing) of(o Options, subtask int) ([]split, error) {
+// of returns the list. A later attempt gets a new one; without epochs, a subtask that
+// comes again belongs to one.
+func (l *listing) of(o Options, ctx *operators.Context) ([]split, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.mu.taken == nil || l.mu.taken[subtask] {
+	if l.mu.taken == nil || ctx.Epoch > l.mu.epoch || ctx.Epoch == l.mu.epoch && l.mu.taken[ctx.Subtask] {
 		splits, err := list(o)
 		if err != nil {
 			return nil, err
 		}
-		l.mu.splits, l.mu.taken = splits, map[int]bool{}
+		l.mu.splits, l.mu.epoch, l.mu.taken = splits, ctx.Epoch, map[int]bool{}
 	}
-	l.mu.taken[subtask] = true
+	l.mu.taken[ctx.Subtask] = true
 	return l.mu.splits, nil
 }
 

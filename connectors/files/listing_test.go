@@ -40,6 +40,31 @@ func TestSubtasksAgreeWhileFilesChange(t *testing.T) {
 	}
 }
 
+// An attempt of which only some subtasks began leaves its list to nobody.
+func TestLaterAttemptsListAnew(t *testing.T) {
+	dir := t.TempDir()
+	src := files.Lines(files.Options{Root: dir})
+	var g gather
+	read := func(epoch uint64, i int) {
+		r, out := open(t, src, &g, operators.SourceContext{Context: attempt(epoch, i, 3)})
+		drain(t, r, out, 5)
+	}
+	for n := range 6 {
+		writeFile(t, filepath.Join(dir, fmt.Sprint(n)), strings.Repeat("x", 10-n)+"\n")
+	}
+	read(1, 0)
+	g.lines = nil
+	for n := range 6 {
+		writeFile(t, filepath.Join(dir, fmt.Sprint("more", n)), strings.Repeat("y", 20-n)+"\n")
+	}
+	for _, i := range []int{2, 0, 1} { // 2 comes first, for the first time
+		read(2, i)
+	}
+	if len(g.lines) != 12 {
+		t.Fatalf("%q", g.lines)
+	}
+}
+
 func TestSharesAreOfEvenSize(t *testing.T) {
 	dir := t.TempDir()
 	for i, size := range []int{400, 10, 10, 10, 190, 200, 10} {

@@ -11,8 +11,8 @@ import (
 var ErrInUse = errors.New("another job or subtask is writing there")
 
 // lock opens a file to read and write, made if there is none, for this caller alone
-// until release or the end of the process, whichever way that ends. Where the system
-// has no such locks (all but Linux) it only opens the file.
+// until release or the end of the process, whichever way that ends. Where there are no
+// such locks (systems other than Linux, some file systems) it only opens the file.
 func lock(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

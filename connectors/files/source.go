@@ -24,7 +24,7 @@ func (s *source) Open(ctx operators.SourceContext) (operators.Reader[string], er
 	}
 	r := &reader{single: s.single, scan: scanner{maxLine: s.opts.MaxLine}}
 	if !ctx.Restored {
-		all, err := s.listing.of(s.opts, ctx.Subtask)
+		all, err := s.listing.of(s.opts, ctx.Context)
 		if err != nil {
 			return nil, err
 		}

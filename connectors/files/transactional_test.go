@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,7 +101,17 @@ func TestTransactionsAreExactInRandomRuns(t *testing.T) {
 
 func openTransaction(t testing.TB, dir string, epoch uint64, i, p int) operators.TwoPhaseWriter[string] {
 	t.Helper()
-	w, err := files.Transactional(dir, files.CSV[string]).Open(attempt(epoch, i, p))
+	return mustOpen(t, files.Transactional(dir, files.CSV[string]), attempt(epoch, i, p))
+}
+
+func openTransactionTSV(t testing.TB, dir string, epoch uint64) operators.TwoPhaseWriter[string] {
+	t.Helper()
+	return mustOpen(t, files.Transactional(dir, files.TSV[string]), attempt(epoch, 0, 1))
+}
+
+func mustOpen(t testing.TB, sink operators.Sink[string], ctx *operators.Context) operators.TwoPhaseWriter[string] {
+	t.Helper()
+	w, err := sink.Open(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,6 +250,23 @@ func TestAFolderHasOneJob(t *testing.T) {
 	wants(t, err, files.ErrLeft, "part-00003-2-0.csv")
 	mustClose(t, w, false)
 	mustHold(t, dir, "part-00003-2-0.csv")
+}
+
+// A run that was killed and never had a checkpoint is followed by a new one, whose
+// epochs begin again.
+func TestADeadRunDoesNotHinderTheNext(t *testing.T) {
+	dir := t.TempDir()
+	for epoch := range uint64(2) {
+		for _, name := range []string{".lock-0", ".lock-2", fmt.Sprintf(".pending-%d-0-0.csv", epoch), fmt.Sprintf(".pending-%d-2-1.csv", epoch)} {
+			writeFile(t, filepath.Join(dir, name), "")
+		}
+		w := openTransaction(t, dir, epoch, 0, 2)
+		mustHold(t, dir, ".lock-0")
+		feed(t, w, "row")
+		mustHold(t, dir, ".lock-0", fmt.Sprintf(".pending-%d-0-0.csv", epoch))
+		mustClose(t, w, false)
+		mustHold(t, dir)
+	}
 }
 
 func TestWithoutCheckpointsTheEndPublishes(t *testing.T) {
