@@ -3,7 +3,7 @@ package lsm
 import "github.com/overtake-stream/overtake/statecow"
 
 const (
-	maxMemtables = 4  // in memory, before writes wait for flushes
+	maxMemtables = 4  // full ones in memory, before writes wait for flushes
 	maxSublevels = 20 // of level 0, before writes wait for compactions
 	looks        = 8  // at the backlog, for each memtable written
 )
@@ -24,7 +24,7 @@ func (s *Store) catchUp() error {
 			return err
 		}
 		m := s.db.Metrics()
-		if m.MemTable.Count <= maxMemtables && m.Levels[0].Sublevels <= maxSublevels {
+		if m.MemTable.Size <= maxMemtables*uint64(s.opts.MemtableSize) && m.Levels[0].Sublevels <= maxSublevels {
 			return nil
 		}
 		if err := s.guard.wait(); err != nil {

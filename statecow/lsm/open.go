@@ -130,15 +130,19 @@ func (s *Store) start(exists bool) error {
 	po.Cache, po.Lock = s.cache, s.lock
 	po.ErrorIfExists, po.ErrorIfNotExists = !exists, exists
 	db, err := pebble.Open(s.opts.Dir, po)
+	first := s.guard.err()
 	if err == nil {
 		s.db = db
+		if first != nil {
+			return errors.Join(first, s.Close())
+		}
 		return nil
 	}
 	s.cache.Unref()
-	if first := s.guard.err(); first != nil {
+	if first != nil {
 		err = first
 	}
-	return s.fault(errors.Join(err, s.lock.Close()))
+	return errors.Join(s.fault(err), s.lock.Close())
 }
 
 // pebble are Pebble's options. present is the mark of what is written. Memory for caches comes on top.
@@ -158,6 +162,9 @@ func (o Options) pebble(g *guard, present *atomic.Uint64) *pebble.Options {
 		CompactionConcurrencyRange:  func() (int, int) { return 1, o.Compactions },
 		BlockPropertyCollectors:     []func() pebble.BlockPropertyCollector{collectMarks(present)},
 	}
+	// Pebble's default asks again for compactions ten times a second, from a goroutine
+	// that a failed Open leaves behind. Flushes and compactions ask anyway.
+	po.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	for i := range po.Levels {
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
