@@ -5,20 +5,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // catalogue is the Pebble store beside the manifests. Its owner holds the store's
 // lock, and calls one method at a time.
 type catalogue struct {
-	db        *pebble.DB
-	path      string
-	guard     *guard
-	write     *pebble.WriteOptions
-	abandoned bool // Pebble is in no state to be closed
+	db    *pebble.DB
+	path  string
+	guard *guard
+	write *pebble.WriteOptions
 }
 
 // openCatalogue opens or creates the catalogue of a store. It reads nothing: see load.
@@ -29,64 +26,54 @@ func openCatalogue(l layout) (*catalogue, error) {
 	}
 	err := c.do(func() (err error) {
 		c.db, err = pebble.Open(c.path, &pebble.Options{
-			FS:                 catalogueFS{errorfs.Wrap(l.fs, c.guard)},
+			FS:                 guardFS{l.fs, c.guard},
 			Logger:             c.guard,
 			FormatMajorVersion: pebble.FormatTableFormatV6,
 			CacheSize:          1 << 20,
 			MemTableSize:       1 << 20,
 			MaxOpenFiles:       64,
-			DisableWAL:         false,
+			EventListener:      &pebble.EventListener{BackgroundError: c.guard.fail},
 		})
 		return err
 	})
 	if err != nil {
-		_ = c.close() // opening has failed, and that is the error
+		if c.db != nil {
+			_ = c.close() // opening has failed, and that is the error
+		}
 		return nil, err
 	}
 	return c, nil
 }
 
-// do runs a use of Pebble. Whatever way Pebble takes failures of the disk, it is an
-// *IOError in the end.
-func (c *catalogue) do(use func() error) (err error) {
+// do runs a use of Pebble. If the disk has failed, at this or at any earlier use, that
+// is the error.
+func (c *catalogue) do(use func() error) error {
 	if failure := c.guard.err(); failure != nil {
-		return ioError("write", c.path, failure)
+		return c.failed(failure)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			if bug, ok := r.(runtime.Error); ok {
-				panic(bug)
-			}
-			// Pebble panics with locks held if it cannot go on with its log.
-			c.abandoned = true
-			if cause, ok := r.(error); ok {
-				c.guard.fail(cause)
-			} else {
-				c.guard.fail(fmt.Errorf("%v", r))
-			}
-		}
-		if failure := c.guard.err(); failure != nil {
-			err = failure
-		}
-		err = ioError("write", c.path, err)
-	}()
-	return use()
+	err := use()
+	if failure := c.guard.err(); failure != nil {
+		err = failure
+	}
+	return c.failed(err)
 }
 
-// close closes Pebble. After a failure of the disk that it could not handle it is
-// left alone, cut off from the disk.
+// failed names the catalogue in an error that names no file.
+func (c *catalogue) failed(err error) error {
+	var named *IOError
+	if errors.As(err, &named) {
+		return err
+	}
+	return ioError("use", c.path, err)
+}
+
+// close closes Pebble. If the disk has failed, now or before, it says so.
 func (c *catalogue) close() error {
-	if c.db == nil || c.abandoned {
-		return nil
+	err := c.db.Close()
+	if failure := c.guard.err(); failure != nil {
+		err = failure
 	}
-	db := c.db
-	c.db = nil
-	if c.guard.err() != nil {
-		defer func() { _ = recover() }() // what it says is known already
-		_ = db.Close()
-		return nil
-	}
-	return c.do(db.Close)
+	return c.failed(err)
 }
 
 // catalogued is all that a catalogue holds.
@@ -171,10 +158,7 @@ func (c *catalogue) apply(fill func(change) error) error {
 		if err == nil && !batch.Empty() {
 			err = batch.Commit(c.write)
 		}
-		if err != nil || c.guard.err() != nil {
-			return err // the batch may still be in Pebble's hands
-		}
-		return batch.Close()
+		return errors.Join(err, batch.Close())
 	})
 }
 

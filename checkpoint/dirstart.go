@@ -14,16 +14,23 @@ import (
 // start opens the catalogue and makes it agree with the manifests.
 func (s *dirStore) start() error {
 	all, err := s.openCatalogue()
-	if err != nil {
+	if err != nil && !diskFailed(err) {
 		// It is made from the manifests, so a new one is as good, whatever is wrong.
 		if err := s.discardCatalogue(); err != nil {
 			return err
 		}
-		if all, err = s.openCatalogue(); err != nil {
-			return err
-		}
+		all, err = s.openCatalogue()
+	}
+	if err != nil {
+		return err
 	}
 	return s.reconcile(all)
+}
+
+// diskFailed says whether an error of the catalogue is one of writing.
+func diskFailed(err error) bool {
+	var failed *IOError
+	return errors.As(err, &failed) && failed.Op != "use"
 }
 
 // openCatalogue opens and reads the catalogue. If that fails, none is open.
@@ -37,7 +44,8 @@ func (s *dirStore) openCatalogue() (*catalogued, error) {
 		err = &VersionError{File: cat.path, Found: uint32(all.version), Known: catalogueVersion}
 	}
 	if err != nil {
-		return nil, errors.Join(err, cat.close())
+		_ = cat.close() // the first error is the one to tell
+		return nil, err
 	}
 	s.cat = cat
 	return all, nil

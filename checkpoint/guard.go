@@ -2,19 +2,16 @@ package checkpoint
 
 import (
 	"fmt"
-	"io"
 	"sync/atomic"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// guard stands between Pebble and the disk. Pebble takes a failed write of its log
-// as the end of the process. The catalogue can be made again, so it is the end of
-// the catalogue only: from then on nothing that Pebble does reaches the disk.
+// guard keeps the first failure of the disk under the catalogue.
 //
-// It is the logger that Pebble reports such failures to, and the injector that
-// fails what comes after.
+// Pebble takes a failed write as the end of its process, or repeats it for ever. But
+// the catalogue can be made again, so here it is the end of the catalogue only: the
+// guard notes the failure, and from then on Pebble is told that all its writes
+// succeed, while none reaches the disk. So it can be closed like any other. Whoever
+// used it looks at the guard.
 type guard struct{ failure atomic.Pointer[error] }
 
 // fail records the first failure.
@@ -34,33 +31,5 @@ func (g *guard) Infof(string, ...any) {}
 // Errorf implements pebble.Logger. What fails is returned, too.
 func (g *guard) Errorf(string, ...any) {}
 
-// Fatalf implements pebble.Logger. It returns, and Pebble's callers look at err.
-func (g *guard) Fatalf(format string, args ...any) {
-	var cause error
-	for _, a := range args {
-		if err, ok := a.(error); ok {
-			cause = err
-		}
-	}
-	if cause == nil {
-		cause = fmt.Errorf(format, args...)
-	}
-	g.fail(cause)
-}
-
-// MaybeError implements errorfs.Injector.
-func (g *guard) MaybeError(errorfs.Op) error { return g.err() }
-
-// String implements errorfs.Injector.
-func (g *guard) String() string { return "guard" }
-
-// catalogueFS is the file system that Pebble sees.
-type catalogueFS struct{ vfs.FS }
-
-// Lock implements vfs.FS: the store's own lock covers the catalogue, and is released
-// even if Pebble is in no state to be closed.
-func (catalogueFS) Lock(string) (io.Closer, error) { return unlocked{}, nil }
-
-type unlocked struct{}
-
-func (unlocked) Close() error { return nil }
+// Fatalf implements pebble.Logger. It returns, and whoever used Pebble looks at err.
+func (g *guard) Fatalf(format string, args ...any) { g.fail(fmt.Errorf(format, args...)) }
