@@ -36,7 +36,7 @@ type Coordinator struct {
 	due        int64   // when the interval is over
 	pause      int64   // when the pause is over
 	retry      int64   // when a final checkpoint may be triggered
-	armed      int64   // the last Wake, if it has not passed
+	armed      int64   // the last Wake
 	out        []Command
 }
 

@@ -96,7 +96,7 @@ func (w *coordinatorWatch) mayBegin(e Event, x Command, before []Command) {
 			bad = bad || y.Type == Trigger && y.Kind == Periodic && y.ID != x.ID && y.ID > w.last
 		}
 	case Final:
-		bad = bad || !allFinished || w.flies(Final) || w.flies(StopSavepoint)
+		bad = bad || !allFinished || w.flies(Final) || w.flies(StopSavepoint) || w.now < w.retry
 		w.byHand = 0
 	case StopSavepoint:
 		bad = bad || e.Type != Request || w.flies(StopSavepoint)
@@ -153,6 +153,12 @@ func (w *coordinatorWatch) checkAborted(e Event, x Command) {
 	case x.Reason.Cause == CauseExpired && (y.acked == w.all() || y.acked&(1<<x.Reason.Member) != 0):
 		w.fatalf("%+v: %d has expired: %v, %b", e, x.ID, x.Reason, y.acked)
 	}
+	if x.Reason.Cause == CausePublishExpired && w.publish != x.ID {
+		w.fatalf("%+v: %d expires while it waits for its turn", e, x.ID)
+	}
+	if y.kind == Final {
+		w.retry = w.now + max(w.o.MinPause, FinalPause)
+	}
 	y.done, y.cause = true, x.Reason.Cause
 	if w.publish == x.ID {
 		w.publish = 0
@@ -186,9 +192,18 @@ func (w *coordinatorWatch) checkDiscard(e Event, x Command, counted bool) {
 		if !heard {
 			w.fatalf("%+v: discards %d, which may be visible", e, x.ID)
 		}
-		y.doubt = false
-		w.ids[x.ID] = y
 	}
+	if x.Payloads == nil { // of one member, which came late
+		if e.Type != Ack || x.Member != e.Member || y.acked == w.all() {
+			w.fatalf("%+v: discards %v of %d in %d: %+v", e, x.Payload, x.Member, x.ID, y)
+		}
+		return
+	}
+	if y.discarded {
+		w.fatalf("%+v: discards %d twice", e, x.ID)
+	}
+	y.doubt, y.discarded = false, true
+	w.ids[x.ID] = y
 }
 
 func (w *coordinatorWatch) checkAnswer(e Event, x Command) {

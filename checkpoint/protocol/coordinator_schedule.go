@@ -124,14 +124,11 @@ func (c *Coordinator) restartInterval() {
 // wake asks for a Tick at the next time that something is due, if that has changed. A
 // Tick that is not needed any more does no harm.
 func (c *Coordinator) wake() {
-	if c.armed <= c.now {
-		c.armed = never
-	}
 	at := min(c.finalAt(), c.periodicAt())
 	for _, f := range c.flights {
 		at = min(at, f.deadline)
 	}
-	if at != never && at != c.armed {
+	if at != never && at != c.armed { // at is in the future, so one that has passed differs
 		c.armed = at
 		c.emit(Command{Type: Wake, At: at})
 	}

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,37 @@ func TestCoordinatorHistoryIsARing(t *testing.T) {
 		}
 		if want := min(int(id), 3); len(history) != want {
 			t.Errorf("after %d: %d entries, want %d", id, len(history), want)
+		}
+	}
+}
+
+// Members are in bit sets of several words: none is lost at the edges of words.
+func TestCoordinatorOfManyMembers(t *testing.T) {
+	const members = 200
+	var sources []Member
+	for m := Member(0); m < members; m += 3 {
+		sources = append(sources, m)
+	}
+	c, err := NewCoordinator(Options{Timeout: 10, TolerableFailures: AnyFailures}, Attempt{Members: members, Sources: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Step(nil, Event{Type: Finished, Member: 64})
+	for round, missing := range []Member{0, 63, 64, 65, 127, 128, 199} {
+		now, id := int64(100*round), ID(round+1)
+		out := c.Step(nil, Event{Type: Request, Now: now})
+		if want := len(sources) + 1; out[0].Type != Trigger || len(out[0].Members) != want || !slices.IsSorted(out[0].Members) {
+			t.Fatalf("triggered at %v, want the %d sources and member 64", out[0].Members, want)
+		}
+		for m := range Member(members) {
+			if m != missing && m != (missing+77)%members {
+				c.Step(nil, Event{Type: Ack, Now: now, ID: id, Member: m})
+			}
+		}
+		out = c.Step(nil, Event{Type: Tick, Now: now + 10})
+		want := Reason{Cause: CauseExpired, Member: min(missing, (missing+77)%members), Missing: 2}
+		if out[0].Type != NotifyAborted || out[0].Reason != want {
+			t.Errorf("without member %d: %v %v, want %v", missing, out[0].Type, out[0].Reason, want)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type coordinatorWatch struct {
 	ending    bool
 	due       int64
 	pause     int64
+	retry     int64 // no final checkpoint before
 	wake      int64
 	started   bool
 }
@@ -46,6 +47,7 @@ type watched struct {
 	done      bool
 	cause     Cause // CauseNone if done and complete
 	doubt     bool
+	discarded bool // as a whole
 }
 
 func newCoordinatorWatch(fatalf func(string, ...any), o Options, a Attempt) *coordinatorWatch {
@@ -62,7 +64,7 @@ func newCoordinatorWatch(fatalf func(string, ...any), o Options, a Attempt) *coo
 	}
 	return &coordinatorWatch{
 		fatalf: fatalf, c: c, o: o, a: a, ids: map[ID]watched{}, last: a.Last, finished: map[Member]bool{},
-		kept: slices.Clone(a.Retained), tokens: map[Token]bool{}, now: -1 << 63, pause: -1 << 63,
+		kept: slices.Clone(a.Retained), tokens: map[Token]bool{}, now: -1 << 63, pause: -1 << 63, retry: -1 << 63,
 	}
 }
 
@@ -78,7 +80,7 @@ func (w *coordinatorWatch) fingerprint() string {
 	b := w.c.Fingerprint(make([]byte, 0, 256))
 	for id := w.a.Last + 1; id <= w.last; id++ {
 		x := w.ids[id]
-		b = append(b, byte(x.kind), byte(x.acked), byte(x.direct), byte(x.cause), watchBit(x.published)|watchBit(x.done)<<1|watchBit(x.doubt)<<2)
+		b = append(b, byte(x.kind), byte(x.acked), byte(x.direct), byte(x.cause), watchBit(x.published)|watchBit(x.done)<<1|watchBit(x.doubt)<<2|watchBit(x.discarded)<<3)
 	}
 	for _, id := range w.ended {
 		b = append(b, byte(id))
@@ -267,14 +269,25 @@ func (w *coordinatorWatch) settled(e Event) {
 		len(w.finished) < w.a.Members && !w.ending {
 		w.fatalf("%+v: a periodic checkpoint is due since %d and not triggered", e, w.due)
 	}
-	if len(flying) > 0 && w.publish == 0 && w.ids[flying[0]].acked == w.all() {
-		w.fatalf("%+v: %d is complete and first, and is not published", e, flying[0])
-	}
+	w.noneHeldUp(e, flying)
 	if len(flying) > 0 && w.wake <= w.now && w.o.Timeout < 1<<60 {
 		w.fatalf("%+v: %v are in flight and no Wake is set", e, flying)
 	}
 	if w.ending && len(flying) == 0 {
 		w.fatalf("%+v: the last checkpoint is complete and the job does not end", e)
+	}
+}
+
+// noneHeldUp checks that a checkpoint is being published if one may be.
+func (w *coordinatorWatch) noneHeldUp(e Event, flying []ID) {
+	for i, id := range flying {
+		x := w.ids[id]
+		if x.acked == w.all() && w.publish == 0 && (i == 0 || x.kind != Savepoint) {
+			w.fatalf("%+v: %d is complete and has its turn, and is not published", e, id)
+		}
+		if x.kind != Periodic {
+			return
+		}
 	}
 }
 
