@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -83,6 +84,8 @@ func writeUntilKilled(t *testing.T, dir string) {
 	feed(t, tw, void)
 	fmt.Printf("%s %s\n", hex.EncodeToString(at), hex.EncodeToString(prepared))
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(w) // a file that nobody has is closed, and its lock gone
+	runtime.KeepAlive(tw)
 }
 
 func unhex(t *testing.T, s string) []byte {

@@ -13,11 +13,11 @@ import (
 	"github.com/overtake-stream/overtake/operators"
 )
 
-// smallDisk mounts a disk with limits, such as size=64k, and returns how to change them.
-func smallDisk(t *testing.T, limits string) (dir string, grow func(limits string)) {
+// smallDisk mounts a disk and returns how to change its limits, such as size=64k.
+func smallDisk(t *testing.T) (dir string, limit func(t *testing.T, limits string)) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, limits); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, enough); err != nil {
 		t.Skipf("needs the right to mount a small disk: %v", err)
 	}
 	t.Cleanup(func() {
@@ -25,7 +25,7 @@ func smallDisk(t *testing.T, limits string) (dir string, grow func(limits string
 			t.Error(err)
 		}
 	})
-	return dir, func(limits string) {
+	return dir, func(t *testing.T, limits string) {
 		t.Helper()
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, limits); err != nil {
 			t.Fatal(err)
@@ -53,11 +53,12 @@ const enough = "size=1m,nr_inodes=1000"
 
 func TestTransactionsGoOnAfterAFullDisk(t *testing.T) {
 	const rows = 12
-	mounted, failures := 0, 0
+	dir, limit := smallDisk(t)
+	failures := 0
 	for _, limits := range diskLimits() {
 		t.Run(limits, func(t *testing.T) {
-			dir, grow := smallDisk(t, limits)
-			mounted++
+			emptyFolder(t, dir)
+			limit(t, limits)
 			c := &cluster{fatal: t, dir: dir, sink: files.Transactional(dir, wide)}
 			c.tolerated = func(err error) bool {
 				return errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), dir)
@@ -83,22 +84,24 @@ func TestTransactionsGoOnAfterAFullDisk(t *testing.T) {
 			}
 			c.onlyPreparedIsLeft()
 			c.seen()
-			grow(enough)
+			limit(t, enough)
 			c.tolerated = nil
 			run()
 			c.ended(rows)
 		})
 	}
-	if mounted > 0 && failures < 10 {
-		t.Errorf("only %d of %d disks were full", failures, mounted)
+	if failures < 10 {
+		t.Errorf("only %d disks were full", failures)
 	}
 }
 
 func TestSingleFilesGoOnAfterAFullDisk(t *testing.T) {
 	const rows = 12
+	dir, limit := smallDisk(t)
 	for _, limits := range diskLimits() {
 		t.Run(limits, func(t *testing.T) {
-			dir, grow := smallDisk(t, limits)
+			emptyFolder(t, dir)
+			limit(t, limits)
 			path := filepath.Join(dir, "out")
 			var at []byte
 			covered := 0
@@ -130,7 +133,7 @@ func TestSingleFilesGoOnAfterAFullDisk(t *testing.T) {
 				if _, err := os.Stat(path); !os.IsNotExist(err) {
 					t.Fatalf("the file can be seen: %v", err)
 				}
-				grow(enough)
+				limit(t, enough)
 				if err := run(2); err != nil {
 					t.Fatal(err)
 				}
