@@ -23,7 +23,7 @@ func (s *server) beside(q request, c cow) (reply, error) {
 		return s.besideOther(q, c)
 	}
 	keys := s.ring(q)
-	var took time.Duration
+	var took, writing time.Duration
 	var updates, bytes int64
 	rounds := int64(0)
 	for {
@@ -37,7 +37,9 @@ func (s *server) beside(q request, c cow) (reply, error) {
 		if q.Beside == besideWrite {
 			limit = 0
 			go func() {
+				start := s.clock.Now()
 				st, err := snap.Write(&sink{}, 0)
+				writing += s.clock.Now() - start
 				bytes += st.Bytes
 				done.Store(true)
 				result <- err
@@ -63,7 +65,7 @@ func (s *server) beside(q request, c cow) (reply, error) {
 		}
 	}
 	r := rate(updates, took)
-	r.More = map[string]float64{"rounds": float64(rounds), "window": float64(updates / rounds), "bytes_per_second": float64(bytes) / took.Seconds()}
+	r.More = map[string]float64{"rounds": float64(rounds), "window": float64(updates / rounds), "bytes_per_second": float64(bytes) / max(writing.Seconds(), 1e-9)}
 	return r, nil
 }
 
@@ -97,7 +99,7 @@ func (s *server) ring(q request) ring {
 // until updates keys until done or the limit, if there is one.
 func (s *server) until(c cow, keys *ring, limit int64, done *atomic.Bool) (count int64, took time.Duration, err error) {
 	const step = 512
-	start := s.clock.Now()
+	start := s.busy.Now()
 	for !done.Load() && (limit == 0 || count < limit) {
 		part := keys.next(step)
 		if err := c.update(part); err != nil {
@@ -105,7 +107,7 @@ func (s *server) until(c cow, keys *ring, limit int64, done *atomic.Bool) (count
 		}
 		count += int64(len(part))
 	}
-	return count, s.clock.Now() - start, nil
+	return count, s.busy.Now() - start, nil
 }
 
 func (s *server) besideOther(q request, c cow) (reply, error) {

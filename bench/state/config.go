@@ -23,10 +23,10 @@ type Config struct {
 	Seed    uint64 // of the keys; default 1
 
 	// Trees is the greatest size at which B-tree and hash trie are loaded, which takes
-	// them minutes for 100 million keys. Default 10 million.
+	// them minutes for 100 million keys. Default 10 million, with Quick 1.
 	Trees int64
-	// Large is the size from which on cases that load or settle for each run have one
-	// and three pairs. Default 50 million.
+	// Large is the size from which on cases whose runs load the store have one pair, and
+	// those that restore, settle or collect all of it two. Default 50 million.
 	Large int64
 	// Progress gets a line for each step.
 	Progress func(line string)
@@ -53,6 +53,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Trees == 0 {
 		c.Trees = 10e6
+		if c.Quick {
+			c.Trees = 1e6
+		}
 	}
 	if c.Large == 0 {
 		c.Large = 50e6

@@ -12,6 +12,10 @@
 // Keys are drawn before the clock starts, a small block at a time, and what is read
 // adds up to a sum that is compared with what it must be where that is known.
 //
+// Rates of what one thread does count the processor time of that thread, so that other
+// programs on the machine disturb them less; latencies, collections and files count all
+// time.
+//
 // Processes of one size are started when a case first needs them and stopped when no
 // case to come does, so that large sizes do not fill memory together.
 //

@@ -38,7 +38,7 @@ func (p *plan) groups() []group {
 	all := []string{kindOurs, kindBuiltin, kindBtree, kindHAMT}
 	pairs, few := p.cfg.Pairs, p.cfg.Pairs
 	if p.n >= p.cfg.Large {
-		pairs, few = 1, min(few, 3)
+		pairs, few = 1, min(few, 2)
 	}
 	during := p.duringCase()
 	return []group{
@@ -47,10 +47,11 @@ func (p *plan) groups() []group {
 		{cases: p.speedCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
 		{cases: during.cases, pairs: few, alive: alive(all...), after: during.after},
 		{cases: p.pauseCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
-		{cases: p.collectCases(), pairs: p.cfg.Pairs, alive: alive(kindOurs, kindPointers)},
-		{cases: p.streamCases(), pairs: p.cfg.Pairs, alive: alive(kindOurs)},
+		{cases: p.collectCases(), pairs: few, alive: alive(kindOurs, kindPointers)},
+		{cases: p.streamCases(), pairs: few, alive: alive(kindOurs)},
 		{cases: p.fileCases(), pairs: pairs, alive: alive(kindOurs)},
 		{cases: p.incrementCases(), pairs: pairs, alive: alive(kindOurs)},
+		{cases: p.overlapCases(), pairs: 1, alive: alive(kindOurs)},
 	}
 }
 

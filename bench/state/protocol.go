@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/overtake-stream/overtake/perf"
@@ -64,7 +65,8 @@ func serve(text string, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal([]byte(text), &s.spec); err != nil {
 		return err
 	}
-	s.clock = perf.NewClock()
+	runtime.LockOSThread() // for the thread's clock
+	s.clock, s.busy = perf.NewClock(), newThreadClock()
 	requests, replies := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var q request

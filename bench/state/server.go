@@ -12,7 +12,8 @@ import (
 // server does what it is asked with one store.
 type server struct {
 	spec  spec
-	clock perf.Clock
+	clock perf.Clock // for latencies
+	busy  perf.Clock // for rates of what one thread does
 	store subject
 }
 
@@ -50,6 +51,8 @@ func (s *server) do(q request) (reply, error) {
 		return s.beside(q, c)
 	case "increment":
 		return s.increment(q, c)
+	case "overlap":
+		return s.overlap(q, c)
 	case "write":
 		return s.write(q, c)
 	case "copy":
@@ -77,13 +80,13 @@ func rate(count int64, took time.Duration) reply {
 }
 
 func (s *server) update(q request, f func([]uint64) error) (reply, error) {
-	took, err := timed(s.clock, draw(q.Seed, s.spec.N), q.Count, f)
+	took, err := timed(s.busy, draw(q.Seed, s.spec.N), q.Count, f)
 	return rate(q.Count, took), err
 }
 
 func (s *server) get(q request) (reply, error) {
 	sum := uint64(0)
-	took, err := timed(s.clock, draw(q.Seed, s.spec.N), q.Count, func(keys []uint64) error {
+	took, err := timed(s.busy, draw(q.Seed, s.spec.N), q.Count, func(keys []uint64) error {
 		sum += s.store.get(keys)
 		return nil
 	})

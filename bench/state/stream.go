@@ -16,9 +16,9 @@ func (s *server) write(q request, c cow) (reply, error) {
 	}
 	to, took := &sink{}, time.Duration(0)
 	for took < q.Least && err == nil {
-		start := s.clock.Now()
+		start := s.busy.Now()
 		_, err = snap.Write(to, 0)
-		took += s.clock.Now() - start
+		took += s.busy.Now() - start
 	}
 	snap.Release()
 	c.state().Abandon(snap.Mark())
@@ -39,7 +39,7 @@ func (s *server) copy(q request) (reply, error) {
 	}
 	took, copied := time.Duration(0), int64(0)
 	for took < q.Least {
-		start := s.clock.Now()
+		start := s.busy.Now()
 		for at := int64(0); at < n; at += 64 << 10 {
 			part := from.bytes[at:min(n, at+64<<10)]
 			if q.Keep > 0 {
@@ -48,7 +48,7 @@ func (s *server) copy(q request) (reply, error) {
 				copy(to.bytes[at:], part)
 			}
 		}
-		took += s.clock.Now() - start
+		took += s.busy.Now() - start
 		copied += n
 	}
 	return rate(copied, took), errors.Join(from.close(), to.close())
@@ -120,9 +120,9 @@ func (s *server) restore(q request, c cow) (reply, error) {
 		if to, err = c.empty(); err != nil {
 			break
 		}
-		start := s.clock.Now()
+		start := s.busy.Now()
 		err = to.state().Restore(bytes.NewReader(buf.Bytes()))
-		took += s.clock.Now() - start
+		took += s.busy.Now() - start
 		entries += int64(to.state().Len())
 		if n := to.state().Len(); err == nil && int64(n) != s.spec.N {
 			err = fmt.Errorf("%d keys were restored of %d", n, s.spec.N)

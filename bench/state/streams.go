@@ -127,3 +127,19 @@ func (p *plan) incrementCases() []bench.Case {
 		Goal:      &bench.Goal{Baseline: limit, Ratio: 1},
 	}}
 }
+
+// overlapCases are about what the log keeps while some snapshot is always open.
+func (p *plan) overlapCases() []bench.Case {
+	if p.n >= p.cfg.Large {
+		return nil
+	}
+	of := func(keep int) bench.Measure {
+		return cold(p.measure(kindOurs, request{Op: "overlap", Count: 20, Keep: keep}))
+	}
+	return []bench.Case{{
+		Name: p.name("memory/overlapping-snapshots"), Metric: "memory", Unit: "B", Better: bench.Lower,
+		Parameters: p.parameters(map[string]any{"snapshots": 20, "updates_between": p.n / 10, "per": "key"}),
+		Ours:       of(1),
+		Baselines:  []bench.Baseline{{Name: "snapshots one after the other", Run: of(0)}},
+	}}
+}

@@ -138,13 +138,18 @@ func TestWrongCommandLinesSayWhatIsWrong(t *testing.T) {
 }
 
 func TestBenchPrintsOneDocument(t *testing.T) {
-	code, stdout, stderr := overtakes(t, "bench", "exchange", "--quick", "--json", "--filter", "local/map-hop", "-q")
-	var d bench.Document
-	if err := json.Unmarshal([]byte(stdout), &d); code != 0 || err != nil {
-		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-	if len(d.Cases) != 1 || len(d.Cases[0].Ours.Runs) != 3 || d.Environment.Cores == 0 || d.Environment.Kernel == "" {
-		t.Fatalf("%+v", d)
+	for _, args := range [][]string{
+		{"exchange", "--filter", "local/map-hop"},
+		{"state", "--sizes", "2000", "--records", "2000", "--folder", t.TempDir(), "--filter", "8+8/2k/get"},
+	} {
+		code, stdout, stderr := overtakes(t, append([]string{"bench", "--quiet", args[0], "--quick", "--json"}, args[1:]...)...)
+		var d bench.Document
+		if err := json.Unmarshal([]byte(stdout), &d); code != 0 || err != nil {
+			t.Fatalf("%s: exit code %d, %v\n%s%s", args[0], code, err, stdout, stderr)
+		}
+		if d.Suite != args[0] || len(d.Cases) != 1 || len(d.Cases[0].Ours.Runs) != 3 || d.Environment.Cores == 0 || d.Environment.Kernel == "" {
+			t.Fatalf("%+v", d)
+		}
 	}
 }
 
