@@ -6,7 +6,8 @@ import (
 )
 
 // work is something to be done where the protocol runs. At most one post of the
-// same work is pending at a time, so a mailbox is as long as there are channels.
+// same work is pending at a time, so a mailbox is at most a few times as long as
+// there are channels.
 type work interface{ work() }
 
 // mailbox carries work from subtasks to the driver.

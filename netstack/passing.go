@@ -54,7 +54,7 @@ func (p *Passing) tell(sub int, passed []item) {
 	}
 }
 
-// Overtake sends the priority event e to every subpartition ahead of the data
+// Overtake sends e, which must have Priority, to every subpartition ahead of the data
 // queued, and tells pass what that was. Records written so far count as queued: open
 // buffers are sealed first, so each record written before the call was either
 // passed, and told, or has left the queue before e and is delivered ahead of it (see
@@ -73,8 +73,8 @@ func (p *Partition) Overtake(e *Event, pass Passing) {
 }
 
 // Promote looks in each subpartition for the first ordered user event that match
-// accepts and that is still queued. There it puts the priority event that make
-// returns in its stead, ahead of the data that it waited behind, and tells pass what
+// accepts and that is still queued. There it puts the event that make returns, which
+// must have Priority, in its stead, ahead of the data that it waited behind, and tells pass what
 // that was. What is queued behind the ordered event, or still open, is not passed.
 //
 // The result says, by subpartition, whether there was such an event. If not, it has

@@ -124,3 +124,54 @@ func TestPromotedEventsCountAsTaken(t *testing.T) {
 	default:
 	}
 }
+
+// TestRetainedBuffersHoldUpTheirChannelOnly until they are released: what is kept at
+// the gate has no credit, whatever its consumer says.
+func TestRetainedBuffersHoldUpTheirChannelOnly(t *testing.T) {
+	eachVariant(t, func(t *testing.T, co clusterOptions) {
+		const n = 60
+		co.segment = 256
+		p := newPair(t, co, netstack.PartitionOptions{Subpartitions: 1, Exclusive: n, MaxQueued: 2 * n}, 2)
+		for i := range uint64(n) {
+			p.out.send(0, i, p.out.MaxRecord())
+		}
+		p.out.Finish() // the end needs no credit, but stays behind the data
+		var kept []bufferpool.Buffer
+		var got firstNumbers
+		take := func() (ok bool) {
+			it, ok := p.in.Next()
+			if ok && it.Event == nil {
+				got.add(it.Buf)
+				if len(kept) < 10 {
+					kept = append(kept, it.Buf.Retain())
+				}
+				it.Buf.Release()
+				p.in.Done(0)
+			}
+			return ok
+		}
+		for len(kept) < 10 { // all that the gate may have
+			if !take() {
+				p.in.parker.Park(nil)
+			}
+		}
+		if take() {
+			t.Errorf("buffer %d came while 10 were kept", len(got)-1)
+		}
+		var numbers firstNumbers
+		for _, buf := range kept {
+			numbers.add(buf)
+			buf.Release()
+		}
+		wantNumbers(t, "kept", numbers, upTo(10))
+		for p.in.Open() > 0 {
+			if !take() {
+				p.in.parker.Park(nil)
+			}
+		}
+		wantNumbers(t, "handed out", got, upTo(n))
+		p.out.Close()
+		p.in.Close()
+		p.close()
+	})
+}
