@@ -28,7 +28,9 @@
 //
 // is exactly what was written before the event, in order, wherever the link had it;
 // what is written after it is behind it at both ends. This holds for several events
-// in one channel, for blocked channels, and for promoted events.
+// in one channel, for blocked channels, and for ordered events that were made to
+// overtake later: by Partition.Promote before they left, by Gate.Promote after they
+// arrived, by Gate.Hasten in between.
 //
 // What Next returned counts as handed out, a record that is cut over buffers as the
 // buffers that it is cut into: a gate's user that has the first pieces of a record

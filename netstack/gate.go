@@ -23,13 +23,14 @@ type Gate struct {
 	open     int         // channels that have not ended
 
 	// atomic
-	urgent atomic.Bool // the inbox holds a priority event
+	urgent atomic.Bool // the inbox holds an event that goes before all data
 
 	inbox struct {
 		sync.Mutex
 		arrivals []arrival
 		data     int // of these, data buffers
 		queued   int // data buffers in channels' queues, when the inbox was last emptied
+		hasten   func(e *Event) bool
 		closed   bool
 	}
 }
@@ -70,7 +71,7 @@ type Item struct {
 	Event   *Event
 	Partial bool // Buf ends inside a record that continues in the channel's next buffer
 
-	// Overtaken, of a priority event, counts the items of its channel, data buffers
+	// Overtaken, of a priority event or one that Hasten accepted, counts the items of its channel, data buffers
 	// and ordered events, that arrived before it and have not been handed out: what it
 	// overtook here. They are the first in the channel's queue, for EachQueued, until
 	// Next hands out another item that is not a priority event.
@@ -183,10 +184,11 @@ func (g *Gate) drain() bool {
 	g.inbox.arrivals = g.drained[:0]
 	g.queued += g.inbox.data
 	g.inbox.data, g.inbox.queued = 0, g.queued
+	hasten := g.inbox.hasten
 	g.inbox.Unlock()
 	for i := range arrived {
 		a := &arrived[i]
-		if a.isPriority() {
+		if a.event != nil && a.overtakes(hasten) {
 			g.overtake(a)
 		} else {
 			g.channels[a.channel].queue.push(a.item)
@@ -199,7 +201,12 @@ func (g *Gate) drain() bool {
 	return len(arrived) > 0
 }
 
-// overtake lists a priority event. What is in its channel's queue by now is what it
+// overtakes reports whether an event goes before all data.
+func (a *arrival) overtakes(hasten func(*Event) bool) bool {
+	return a.event.Priority || hasten != nil && a.isOrderedUser() && hasten(a.event)
+}
+
+// overtake lists an event that goes before all data. What is in its channel's queue by now is what it
 // overtakes: it is handed out before any of that, and what arrives later is queued
 // behind.
 func (g *Gate) overtake(a *arrival) {
@@ -262,7 +269,7 @@ func (g *Gate) unlockReceived(before int) {
 	for i := range g.inbox.arrivals[before:] {
 		if a := &g.inbox.arrivals[before+i]; a.isData() {
 			g.inbox.data++
-		} else if a.isPriority() {
+		} else if a.overtakes(g.inbox.hasten) {
 			g.urgent.Store(true)
 			wake = true
 		}

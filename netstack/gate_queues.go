@@ -52,6 +52,25 @@ func (g *Gate) Promote(ch int, match func(e *Event) bool) (e *Event, overtaken i
 	return e, i, true
 }
 
+// Hasten makes the gate treat ordered user events that match accepts, and that Next
+// has not found in the inbox yet, like priority events: from their arrival on they
+// wake the subtask, go before all data, and say what they overtook. nil ends that.
+// Call it before Promote, and no event that is on its way slips through between the
+// two: it is returned either by Promote or by Next.
+//
+// match is called on the links' goroutines with the inbox locked: it must be quick,
+// must not use the gate, and must not depend on what the subtask changes.
+func (g *Gate) Hasten(match func(e *Event) bool) {
+	g.inbox.Lock()
+	g.inbox.hasten = match
+	for i := range g.inbox.arrivals {
+		if a := &g.inbox.arrivals[i]; a.event != nil && a.overtakes(match) {
+			g.urgent.Store(true)
+		}
+	}
+	g.inbox.Unlock()
+}
+
 // recount corrects priority events that wait to be handed out, and that overtook the
 // item at index i of a channel, which is gone.
 func (g *Gate) recount(ch, i int) {

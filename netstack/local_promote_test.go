@@ -181,3 +181,37 @@ func flushedTo(p *netstack.Partition, sub int, n uint64) {
 	write(p, sub, numbered(n, 8))
 	p.Flush(0)
 }
+
+// TestHastenedEventsOvertake from when they are looked at; what is in the inbox
+// already counts, what has been queued is for Promote.
+func TestHastenedEventsOvertake(t *testing.T) {
+	w := newWaits(t, localOptions{})
+	defer w.close()
+	p, g := w.out, w.in
+	flushed(p, 0)
+	p.Emit(0, event(1, false))
+	p.Emit(0, event(1, true))
+	wantOvertaken(t, g, "0:p1", "0:0", "0:e1")
+	flushed(p, 1)
+	p.Emit(0, event(2, false))
+	g.Hasten(func(e *netstack.Event) bool { return ofKind(1)(e) || ofKind(2)(e) })
+	hastened := func(kind int, want ...string) {
+		t.Helper()
+		it, ok := g.Next()
+		if !ok || it.Event == nil || !ofKind(kind)(it.Event) || !slices.Equal(queued(t, g, 0, it.Overtaken), want) {
+			t.Fatalf("%+v came, want event %d that overtook %q", it, kind, want)
+		}
+	}
+	hastened(2, "0:0", "0:e1", "0:1")
+	if _, n, ok := g.Promote(0, ofKind(1)); !ok || n != 1 {
+		t.Fatalf("promoted ahead of %d items, %v", n, ok)
+	}
+	flushed(p, 2)
+	w.wakes(w.consumer, "a hastened event behind other arrivals", func() { p.Emit(0, event(2, false)) })
+	p.Emit(0, event(3, false))
+	p.Finish()
+	hastened(2, "0:0", "0:1", "0:2")
+	g.Hasten(nil)
+	p.Overtake(event(4, true), netstack.Passing{})
+	wantTranscript(t, w.r, "0:p4", "0:0", "0:1", "0:2", "0:e3", "0:end")
+}

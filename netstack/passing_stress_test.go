@@ -248,7 +248,11 @@ func (o *overtaken) take(it netstack.Item) {
 		o.blocked = true
 	case 2:
 		o.in.Unblock(ch)
-	case 3, 4:
+	case 3:
+		o.in.Hasten(func(e *netstack.Event) bool { return e.Payload[0]%3 == 0 })
+	case 4:
+		o.in.Hasten(nil)
+	case 5, 6:
 		if e, n, ok := o.in.Promote(ch, func(*netstack.Event) bool { return o.rand.IntN(2) == 0 }); ok {
 			o.came(ch, e, n)
 		}
