@@ -148,3 +148,29 @@ func TestCoordinatorOfManyMembers(t *testing.T) {
 		}
 	}
 }
+
+// The next attempt goes on where the one before has failed: IDs grow, and retention
+// drops what that one left.
+func TestCoordinatorHandsOverToTheNextAttempt(t *testing.T) {
+	a := Attempt{Members: 1, Sources: []Member{0}}
+	w := newCoordinatorWatch(t.Fatalf, Options{Retain: 2}, a)
+	for id := ID(1); id <= 3; id++ {
+		for _, e := range []Event{{Type: Request}, {Type: Ack, ID: id}, {Type: Published, ID: id}} {
+			w.step(e)
+		}
+	}
+	w.step(Event{Type: Request})
+	w.step(Event{Type: Decline, ID: 4})
+	if !w.c.Over() || w.c.Failures() != 1 || w.c.Last() != 4 || !slices.Equal(w.c.Retained(nil), []ID{2, 3}) {
+		t.Fatalf("%v, want 2 and 3 retained, last 4, one failure, over", w.c)
+	}
+	a.Last, a.Retained = w.c.Last(), w.c.Retained(nil)
+	w = newCoordinatorWatch(t.Fatalf, Options{Retain: 2}, a)
+	w.step(Event{Type: Ack, ID: 4})
+	for _, e := range []Event{{Type: Request}, {Type: Ack, ID: 5}, {Type: Published, ID: 5}} {
+		w.step(e)
+	}
+	if !slices.Equal(w.c.Retained(nil), []ID{3, 5}) {
+		t.Errorf("%v, want 3 and 5 retained", w.c)
+	}
+}
