@@ -148,11 +148,16 @@ func (p *plan) pauseCases() []bench.Case {
 	}
 	plain := bench.Baseline{Name: "itself, the snapshot released", Run: p.measure(kindOurs, request{Op: "update", Count: max(1, min(1e6, p.n/10))})}
 	others = append([]bench.Baseline{plain}, others...)
-	return append(list, bench.Case{
+	afterwards := bench.Case{
 		Name: p.name("update/after-snapshot"), Metric: "throughput", Unit: "op/s", Better: bench.Higher,
 		Parameters: p.parameters(map[string]any{"operations": min(1e6, p.n/10)}),
 		Ours:       after(kindOurs).Run, Baselines: others,
-	})
+	}
+	ahead := afterwards
+	ahead.Name += "/64-ahead"
+	ahead.Ours = p.measure(kindOurs, request{Op: "after", Count: max(1, min(1e6, p.n/10)), Ahead: true})
+	ahead.Baselines = []bench.Baseline{plain}
+	return append(list, afterwards, ahead)
 }
 
 // collectCases collect all garbage with the store live.

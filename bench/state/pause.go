@@ -51,10 +51,15 @@ func confirm(m *statecow.Map) func() {
 	}
 }
 
-// after is the rate of the updates that directly follow a snapshot, which is open.
+// after is the rate of the updates that directly follow a snapshot, which is open. With
+// Ahead, the store knows the next keys.
 func (s *server) after(q request) (reply, error) {
+	update := s.store.update
+	if c, ok := s.store.(cow); ok && q.Ahead {
+		update = c.prefetched
+	}
 	held := s.store.snapshot()
-	r, err := s.update(q, s.store.update)
+	r, err := s.update(q, update)
 	held()
 	return r, errors.Join(err, s.maintain())
 }

@@ -27,6 +27,7 @@ type request struct {
 	Path    string
 	Bytes   int64
 	Confirm bool
+	Ahead   bool
 	Least   time.Duration // that a repeated measurement takes
 }
 
