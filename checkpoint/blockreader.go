@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -54,7 +53,9 @@ func (b *BlockReader) corrupt(offset int64, format string, args ...any) error {
 func (b *BlockReader) fill(p []byte) error {
 	n, err := io.ReadFull(b.r, p)
 	b.offset += int64(n)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	// Only these very errors say that the file ends: one that wraps them, such as that
+	// of a connection which was cut, is a failure to read.
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return b.corrupt(b.offset, "it ends early")
 	}
 	if err != nil {
@@ -170,7 +171,7 @@ func (b *BlockReader) trailer(start int64) error {
 	switch n, err := io.ReadFull(b.r, more[:]); {
 	case n > 0:
 		return b.corrupt(b.offset, "something follows the end")
-	case !errors.Is(err, io.EOF):
+	case err != io.EOF:
 		return ioError("read", b.file, err)
 	}
 	size, sum := int64(binary.LittleEndian.Uint64(t[8:])), binary.LittleEndian.Uint64(t[16:])

@@ -59,13 +59,7 @@ func (c *catalogue) do(use func() error) error {
 }
 
 // failed names the catalogue in an error that names no file.
-func (c *catalogue) failed(err error) error {
-	var named *IOError
-	if errors.As(err, &named) {
-		return err
-	}
-	return ioError("use", c.path, err)
-}
+func (c *catalogue) failed(err error) error { return ioError("use", c.path, err) }
 
 // close closes Pebble. If the disk has failed, now or before, it says so.
 func (c *catalogue) close() error {

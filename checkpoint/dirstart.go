@@ -92,7 +92,7 @@ func (s *dirStore) finishDrops(all *catalogued) error {
 		return ioError("list", dir, err)
 	}
 	for _, file := range files {
-		id, ok := parseManifestName(file)
+		id, ok := ParseManifestName(file)
 		_, dropped := all.dropped[id]
 		if ok && dropped || strings.HasSuffix(file, tmpSuffix) {
 			if err := s.remove(s.path(manifestsDir, file)); err != nil {

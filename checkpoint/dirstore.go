@@ -150,7 +150,7 @@ func (s *dirStore) ids() ([]ID, error) {
 	}
 	var ids []ID
 	for _, file := range files {
-		if id, ok := parseManifestName(file); ok && !s.hidden(id) {
+		if id, ok := ParseManifestName(file); ok && !s.hidden(id) {
 			ids = append(ids, id)
 		}
 	}

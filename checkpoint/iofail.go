@@ -6,10 +6,12 @@ import (
 	"syscall"
 )
 
-// ioError wraps what the file system says with the file and what to do.
+// ioError wraps what the file system says with the file and what to do, unless that
+// has been done.
 func ioError(op, file string, err error) error {
-	if err == nil {
-		return nil
+	var named *IOError
+	if err == nil || errors.As(err, &named) {
+		return err
 	}
 	return &IOError{Op: op, File: file, Advice: advice(op, err), Err: err}
 }

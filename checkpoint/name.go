@@ -73,8 +73,8 @@ const (
 	manifestSuffix = ".manifest"
 )
 
-// parseManifestName returns the ID in the name of a manifest file.
-func parseManifestName(s string) (ID, bool) {
+// ParseManifestName is the inverse of ManifestName. It accepts exactly what that returns.
+func ParseManifestName(s string) (ID, bool) {
 	digits, ok := strings.CutSuffix(s, manifestSuffix)
 	if !ok {
 		return 0, false
