@@ -206,9 +206,9 @@ func (a *arrival) overtakes(hasten func(*Event) bool) bool {
 	return a.event.Priority || hasten != nil && a.isOrderedUser() && hasten(a.event)
 }
 
-// overtake lists an event that goes before all data. What is in its channel's queue by now is what it
-// overtakes: it is handed out before any of that, and what arrives later is queued
-// behind.
+// overtake lists an event that goes before all data. What is in its channel's queue
+// by now is what it overtakes: it is handed out before any of that, and what arrives
+// later is queued behind.
 func (g *Gate) overtake(a *arrival) {
 	it := g.hand(int(a.channel), a.item)
 	it.Overtaken = g.channels[a.channel].queue.len()

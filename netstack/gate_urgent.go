@@ -1,7 +1,9 @@
 package netstack
 
-// NextPriority is Next for priority events alone: it hands out no data and no ordered
-// event, and so may be called while the subtask cannot take any.
+// NextPriority is Next for the events alone that go before all data (priority events,
+// and what Hasten accepts): it takes nothing out of a channel's queue, and so may be
+// called while the subtask cannot take any of that, because it waits for its output
+// for instance. The Waker fires when such an event arrives after it returned false.
 func (g *Gate) NextPriority() (Item, bool) {
 	if g.urgent.Load() {
 		g.drain()

@@ -1,6 +1,7 @@
 package netstack_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -181,13 +182,14 @@ func TestPriorityEventWakesASubtaskThatWaitsForOutput(t *testing.T) {
 				for {
 					m.out.Await()
 					m.parker.Park(nil)
-					if it, ok := m.in.Next(); ok {
+					if it, ok := m.in.NextPriority(); ok {
 						got <- it
 						return
 					}
 				}
 			}()
 			<-stuck
+			flushed(from[0].out, 7) // wakes it too, and is not for now
 			from[0].out.Overtake(event(1, true), netstack.Passing{})
 			finishes(t, "the subtask to see the event", func() {
 				if it := <-got; it.Event == nil || it.Event.Kind != netstack.FirstUserEvent+1 {
@@ -238,6 +240,40 @@ func TestPriorityEventWakesASubtaskInTheMiddleOfARecord(t *testing.T) {
 	m.in.Close()
 	to[0].in.Close()
 	wantNothingHeld(t, a)
+}
+
+// TestNextPriorityTakesNoData, wherever the data is, and Next finds all of it later.
+func TestNextPriorityTakesNoData(t *testing.T) {
+	w := newWaits(t, localOptions{partitions: 2, in: smallWindow})
+	defer w.close()
+	g, other := w.in, w.outs[1]
+	none := func() {
+		t.Helper()
+		if it, ok := g.NextPriority(); ok {
+			t.Fatalf("%+v came, want nothing", it)
+		}
+	}
+	next := func(ch, kind int, want ...string) {
+		t.Helper()
+		it, ok := g.NextPriority()
+		if !ok || it.Channel != ch || !ofKind(kind)(it.Event) || !slices.Equal(queued(t, g, ch, it.Overtaken), want) {
+			t.Fatalf("%+v, %v came, want event %d of channel %d that overtook %q", it, ok, kind, ch, want)
+		}
+	}
+	none()
+	flushed(w.out, 0)
+	none()
+	w.wakes(w.consumer, "an event", func() { w.out.Emit(0, event(1, true)) })
+	flushed(w.out, 1)
+	w.wakes(w.consumer, "another", func() { other.Emit(0, event(2, true)) })
+	next(0, 1, "0:0")
+	w.wakes(w.consumer, "one more", func() { w.out.Emit(0, event(3, true)) })
+	next(1, 2)
+	next(0, 3, "0:0", "0:1")
+	none()
+	flushed(other, 5)
+	wantTranscript(t, w.r, "0:0", "0:1", "1:5")
+	none()
 }
 
 func TestQueuedBuffers(t *testing.T) {

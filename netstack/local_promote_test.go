@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 )
 
@@ -214,4 +215,33 @@ func TestHastenedEventsOvertake(t *testing.T) {
 	g.Hasten(nil)
 	p.Overtake(event(4, true), netstack.Passing{})
 	wantTranscript(t, w.r, "0:p4", "0:0", "0:1", "0:2", "0:e3", "0:end")
+}
+
+// TestEachEventFindsOrderedEvents that have arrived, wherever they wait.
+func TestEachEventFindsOrderedEvents(t *testing.T) {
+	l := newLocal(t, localOptions{partitions: 3})
+	defer l.close()
+	g := l.ins[0]
+	g.Block(1)
+	flushed(l.outs[0], 0)
+	l.outs[0].Emit(0, event(1, false))
+	flushed(l.outs[0], 1)
+	l.outs[0].Emit(0, event(2, false))
+	l.outs[1].Emit(0, event(3, false))
+	l.outs[2].Emit(0, event(4, true)) // not ordered
+	l.outs[2].Finish()                // not the user's
+	each := func(want ...string) {
+		t.Helper()
+		var got []string
+		g.EachEvent(func(ch int, e *netstack.Event) { got = append(got, itemLines(t, ch, bufferpool.Buffer{}, e)...) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("found %q, want %q", got, want)
+		}
+	}
+	each("0:e1", "0:e2", "1:e3")
+	wantTranscript(t, newReader(t, g), "2:p4", "0:0", "2:end", "0:e1", "0:1", "0:e2")
+	each("1:e3")
+	g.Unblock(1)
+	wantTranscript(t, newReader(t, g), "1:e3")
+	each()
 }

@@ -339,6 +339,19 @@ func (w *passingWorld) overtook(g int, it netstack.Item) {
 
 func (w *passingWorld) next(g int) bool {
 	it, ok := w.ins[g].Next()
+	return w.handedOut(g, it, ok)
+}
+
+func (w *passingWorld) nextPriority(g int) {
+	if it, ok := w.ins[g].NextPriority(); ok {
+		if it.Event == nil {
+			w.rt.Fatalf("gate %d: %+v came before all data", g, it)
+		}
+		w.handedOut(g, it, ok)
+	}
+}
+
+func (w *passingWorld) handedOut(g int, it netstack.Item, ok bool) bool {
 	switch {
 	case !ok:
 		return false
@@ -480,11 +493,12 @@ func TestRandomEventsOvertakeExactlyWhatIsBeforeThem(t *testing.T) {
 					w.next(gate.Draw(rt, "gate"))
 				}
 			},
-			"release": func(rt *rapid.T) { w.release(rapid.IntRange(1, 5).Draw(rt, "times")) },
-			"forget":  func(rt *rapid.T) { w.forget(rapid.IntRange(1, 9).Draw(rt, "times")) },
-			"block":   func(rt *rapid.T) { w.ins[gate.Draw(rt, "gate")].Block(partition.Draw(rt, "channel")) },
-			"hasten":  func(rt *rapid.T) { w.hasten(gate.Draw(rt, "gate"), rapid.IntRange(0, 3).Draw(rt, "multiples")) },
-			"unblock": func(rt *rapid.T) { w.ins[gate.Draw(rt, "gate")].Unblock(partition.Draw(rt, "channel")) },
+			"next priority": func(rt *rapid.T) { w.nextPriority(gate.Draw(rt, "gate")) },
+			"release":       func(rt *rapid.T) { w.release(rapid.IntRange(1, 5).Draw(rt, "times")) },
+			"forget":        func(rt *rapid.T) { w.forget(rapid.IntRange(1, 9).Draw(rt, "times")) },
+			"block":         func(rt *rapid.T) { w.ins[gate.Draw(rt, "gate")].Block(partition.Draw(rt, "channel")) },
+			"hasten":        func(rt *rapid.T) { w.hasten(gate.Draw(rt, "gate"), rapid.IntRange(0, 3).Draw(rt, "multiples")) },
+			"unblock":       func(rt *rapid.T) { w.ins[gate.Draw(rt, "gate")].Unblock(partition.Draw(rt, "channel")) },
 			"finish": func(rt *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(rt, "really") == 0 {
 					w.finish(partition.Draw(rt, "partition"))

@@ -252,6 +252,10 @@ func (o *overtaken) take(it netstack.Item) {
 		o.in.Hasten(func(e *netstack.Event) bool { return e.Payload[0]%3 == 0 })
 	case 4:
 		o.in.Hasten(nil)
+	case 7, 8, 9:
+		if it, ok := o.in.NextPriority(); ok {
+			o.came(it.Channel, it.Event, it.Overtaken)
+		}
 	case 5, 6:
 		if e, n, ok := o.in.Promote(ch, func(*netstack.Event) bool { return o.rand.IntN(2) == 0 }); ok {
 			o.came(ch, e, n)
