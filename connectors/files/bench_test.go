@@ -80,7 +80,8 @@ func BenchmarkWrite(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "out")
 	for what, sink := range map[string]operators.Sink[count]{
 		"tsv": files.TSV[count](path), "csv": files.CSV[count](path), "jsonl": files.JSONLines[count](path),
-		"rows": files.Rows(path, func(dst []byte, c count) []byte { return append(append(dst, c.Key...), "\t1"...) }),
+		"transactional tsv": files.Transactional(b.TempDir(), files.TSV[count]),
+		"rows":              files.Rows(path, func(dst []byte, c count) []byte { return append(append(dst, c.Key...), "\t1"...) }),
 	} {
 		b.Run(what, func(b *testing.B) {
 			w, err := sink.Open(&operators.Context{Parallelism: 1})
@@ -98,4 +99,31 @@ func BenchmarkWrite(b *testing.B) {
 			}
 		})
 	}
+}
+
+// What a checkpoint costs, with 1 MB written since the last one.
+func BenchmarkCheckpoint(b *testing.B) {
+	row := strings.Repeat("x", 1023)
+	b.Run("position", func(b *testing.B) {
+		w := mustResume(b, files.TSV[string](filepath.Join(b.TempDir(), "out")), 1, nil)
+		defer mustClose(b, w, false)
+		for b.Loop() {
+			for range 1024 {
+				feed(b, w, row)
+			}
+			position(b, w)
+		}
+	})
+	b.Run("prepare and commit", func(b *testing.B) {
+		w := openTransaction(b, b.TempDir(), 1, 0, 1)
+		defer mustClose(b, w, true)
+		for b.Loop() {
+			for range 1024 {
+				feed(b, w, row)
+			}
+			if err := w.Commit(mustPrepare(b, w)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

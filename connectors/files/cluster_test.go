@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,8 +188,8 @@ func (c *cluster) seen() int {
 			c.Fatalf("%s is not whole: %q", name, content)
 		}
 		for _, row := range rows[:len(rows)-1] {
-			var n int
-			if _, err := fmt.Sscanf(row, "%d\n", &n); err != nil || n >= c.covered || seen[row] {
+			n, err := strconv.Atoi(strings.TrimSuffix(row, "\n"))
+			if err != nil || n >= c.covered || seen[row] {
 				c.Fatalf("%s has row %q: seen before: %v; %d rows are covered", name, row, seen[row], c.covered)
 			}
 			seen[row] = true

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -176,6 +179,43 @@ func TestOneFileHasOneWriter(t *testing.T) {
 		mustRead(t, filepath.Join(dir, "out"), "mine\n")
 	}
 	mustHold(t, dir, "out")
+}
+
+// Writers that come while another one publishes or gives up never write at the same time.
+func TestWritersOfOneFileNeverOverlap(t *testing.T) {
+	dir := quickFolder(t)
+	sink := files.TSV[string](filepath.Join(dir, "out"))
+	var all sync.WaitGroup
+	var inside atomic.Int32
+	for g := range 4 {
+		all.Go(func() {
+			for done := 0; done < 200; {
+				w, err := resume(sink, 0, nil)
+				if errors.Is(err, files.ErrInUse) {
+					runtime.Gosched()
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d writers", n)
+				}
+				err = w.Write("row")
+				runtime.Gosched()
+				inside.Add(-1)
+				if err = errors.Join(err, w.Close(g%2 == 0)); err != nil {
+					t.Error(err)
+					return
+				}
+				done++
+			}
+		})
+	}
+	all.Wait()
+	mustHold(t, dir, "out")
+	mustRead(t, filepath.Join(dir, "out"), "row\n")
 }
 
 func TestPartsGoOnWithTheSameNumberOfSubtasksOrMore(t *testing.T) {

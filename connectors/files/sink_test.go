@@ -220,7 +220,7 @@ func TestRowsCostNoAllocation(t *testing.T) {
 	}
 	v := wide{Key: "tab\t,\"", Value: -7, Raw: []byte("raw"), Rate: 1.25, At: time.Unix(1_700_000_000, 5)}
 	for name, sink := range map[string]operators.Sink[wide]{
-		"tsv": files.TSV[wide](path), "csv": files.CSV[wide](path),
+		"tsv": files.TSV[wide](path), "csv": files.CSV[wide](path), "transactional": files.Transactional(t.TempDir(), files.TSV[wide]),
 		"rows": files.Rows(path, func(dst []byte, v wide) []byte { return append(dst, v.Key...) }),
 	} {
 		w, err := sink.Open(&operators.Context{Parallelism: 1})

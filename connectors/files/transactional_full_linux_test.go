@@ -95,6 +95,22 @@ func TestTransactionsGoOnAfterAFullDisk(t *testing.T) {
 	}
 }
 
+// A writer that has lost rows says so until it is closed, also when there is room again.
+func TestAWriterThatHasLostRowsIsOfNoMoreUse(t *testing.T) {
+	dir, limit := smallDisk(t)
+	limit(t, "size=64k")
+	w := openTransaction(t, dir, 1, 0, 1)
+	feed(t, w, strings.Repeat("x", 100<<10))
+	_, err := w.Prepare(nil)
+	wants(t, err, syscall.ENOSPC, dir)
+	limit(t, enough)
+	wants(t, w.Write("row"), syscall.ENOSPC, dir)
+	_, err = w.Prepare(nil)
+	wants(t, err, syscall.ENOSPC, dir)
+	wants(t, w.Close(true), syscall.ENOSPC, dir)
+	mustHold(t, dir)
+}
+
 func TestSingleFilesGoOnAfterAFullDisk(t *testing.T) {
 	const rows = 12
 	dir, limit := smallDisk(t)

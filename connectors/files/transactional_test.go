@@ -279,6 +279,12 @@ func TestWithoutCheckpointsTheEndPublishes(t *testing.T) {
 		mustHold(t, dir, "part-00000-0-0.csv")
 		mustRead(t, filepath.Join(dir, "part-00000-0-0.csv"), "value\n"+strings.Join(rows, "\n")+"\n")
 	}
+	extra := writeFile(t, filepath.Join(dir, "part-00000-0-1.csv"), "")
+	_, err := files.Transactional(dir, files.CSV[string]).Open(attempt(0, 0, 2))
+	wants(t, err, files.ErrLeft, "part-00000-0-1.csv")
+	if err := os.Remove(extra); err != nil {
+		t.Fatal(err)
+	}
 	w := openTransaction(t, dir, 0, 0, 2)
 	feed(t, w, "void")
 	mustPrepare(t, w)
@@ -289,7 +295,7 @@ func TestWithoutCheckpointsTheEndPublishes(t *testing.T) {
 	w = openTransaction(t, dir, 0, 1, 2)
 	feed(t, w, "row")
 	mustClose(t, w, true)
-	_, err := files.Transactional(dir, files.CSV[string]).Open(attempt(0, 0, 1))
+	_, err = files.Transactional(dir, files.CSV[string]).Open(attempt(0, 0, 1))
 	wants(t, err, files.ErrLeft, "part-00001-0-0.csv")
 	_, err = files.Transactional(dir, files.CSV[string]).Open(attempt(1, 0, 2))
 	wants(t, err, files.ErrLeft, "part-00000-0-0.csv")
