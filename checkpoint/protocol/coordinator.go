@@ -60,7 +60,9 @@ func NewCoordinator(o Options, a Attempt) (*Coordinator, error) {
 }
 
 // Step takes an event, appends what is to be done to dst and returns it. Commands are
-// to be carried out in their order.
+// to be carried out in their order, and all of them before the next Step. Only Publish,
+// which takes time and has an outcome, is always the last: so it holds nothing up, and
+// one that is carried out on the spot may call Step with its outcome.
 func (c *Coordinator) Step(dst []Command, e Event) []Command {
 	c.out = dst
 	c.now = max(c.now, e.Now)
@@ -106,7 +108,7 @@ func (c *Coordinator) work() {
 	if c.over {
 		return
 	}
-	c.publishNext()
+	f := c.nextToPublish()
 	c.triggerNext()
 	if c.ending != 0 && len(c.flights) == 0 {
 		c.close(CauseEnded)
@@ -114,6 +116,9 @@ func (c *Coordinator) work() {
 		return
 	}
 	c.wake()
+	if f != nil {
+		c.emit(Command{Type: Publish, ID: f.id(), Kind: f.kind, Payloads: f.payloads})
+	}
 }
 
 // Over says whether the coordinator has ended: after FailJob, EndJob, Failed or Stop.

@@ -11,6 +11,7 @@ const (
 	Trigger CommandType = iota
 	// Publish: make the checkpoint visible, atomically. Payloads by member. The answer
 	// is Published or PublishFailed. Where neither can be said for sure, say nothing.
+	// It is the last command of its Step.
 	Publish
 	// NotifyComplete: tell all members. See Kind.Commits.
 	NotifyComplete

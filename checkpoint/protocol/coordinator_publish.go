@@ -1,22 +1,23 @@
 package protocol
 
-// publishNext begins to publish the first checkpoint that is ready and has its turn:
-// nothing passes a checkpoint that it would not subsume, so completions are in order.
-func (c *Coordinator) publishNext() {
+// nextToPublish is the first checkpoint that is ready and has its turn, nil if there is
+// none: nothing passes a checkpoint that it would not subsume, so completions are in
+// order. It counts as being published from now on.
+func (c *Coordinator) nextToPublish() *flight {
 	if c.publishing != nil {
-		return
+		return nil
 	}
 	for i, f := range c.flights {
 		if f.ready() && (i == 0 || f.kind.Commits()) {
 			c.publishing = f
 			f.deadline = later(c.now, c.options.Timeout)
-			c.emit(Command{Type: Publish, ID: f.id(), Kind: f.kind, Payloads: f.payloads})
-			return
+			return f
 		}
 		if f.kind != Periodic {
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 func (c *Coordinator) published(e Event) {

@@ -124,6 +124,9 @@ func (w *coordinatorWatch) step(e Event) []Command {
 			continue
 		}
 		w.check(e, x, out[:i], why == 0)
+		if x.Type == Publish && i < len(out)-1 {
+			w.fatalf("%+v: %v after a Publish, which is to be the last", e, out[i+1].Type)
+		}
 	}
 	if noted != why && !(noted == NoteRefused && e.Type == Request && e.Token == 0) {
 		w.fatalf("%+v: noted as %v, want %v", e, noted, why)
