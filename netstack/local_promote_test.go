@@ -42,6 +42,9 @@ func TestPromoteBySubpartition(t *testing.T) {
 	}
 	p.Emit(0, event(5, false))
 	p.Emit(1, event(5, false))
+	if !p.Holds(ofKind(5)) || p.Holds(ofKind(6)) {
+		t.Error("the partition does not hold event 5 alone")
+	}
 	var subs []int
 	found := p.Promote(ofKind(5), func(sub int, e *netstack.Event) *netstack.Event {
 		subs = append(subs, sub)
@@ -52,6 +55,9 @@ func TestPromoteBySubpartition(t *testing.T) {
 	}
 	s.want("1:2")
 	wantOvertaken(t, l.ins[1], "0:p5", "0:0", "0:1")
+	if p.Holds(ofKind(5)) {
+		t.Error("the partition holds event 5, which has left all queues")
+	}
 	wantTranscript(t, newReader(t, l.ins[0]), "0:e5")
 	wantTranscript(t, newReader(t, l.ins[1]), "0:0", "0:1", "0:2")
 }
