@@ -215,17 +215,21 @@ type overtaken struct {
 
 func (o *overtaken) run() {
 	o.seen = make([]uint64, o.in.Channels())
-	o.each(o.take, func() {
-		o.release(len(o.held))
-		if o.blocked {
-			for ch := range o.seen {
-				o.in.Unblock(ch)
-			}
-			o.blocked = false
-			o.parker.Wake() // look again: Unblock wakes nobody
-		}
-	})
+	o.each(o.take, o.idle)
 	o.release(len(o.held))
+}
+
+// idle gives everything back, before it waits.
+func (o *overtaken) idle() {
+	o.release(len(o.held))
+	if !o.blocked {
+		return
+	}
+	for ch := range o.seen {
+		o.in.Unblock(ch)
+	}
+	o.blocked = false
+	o.parker.Wake() // look again: Unblock wakes nobody
 }
 
 func (o *overtaken) take(it netstack.Item) {
@@ -337,4 +341,44 @@ func TestStressOvertakingBetweenWorkers(t *testing.T) {
 		stressOvertaking(t, from, to, 1000)
 		c.close()
 	})
+}
+
+// TestOvertakingIsCutShort: consumers close their gates and producers are cancelled in
+// the middle of it, while shares are out. Nothing is held in the end.
+func TestOvertakingIsCutShort(t *testing.T) {
+	for range 5 {
+		a := newArena(t, 256, 256)
+		from := newRank(t, a, 2, 0, 2, stressGate, stressPartition)
+		to := newRank(t, a, 2, 2, 0, stressGate, stressPartition)
+		join(from, to)
+		l := newPassages(t)
+		var producers, consumers sync.WaitGroup
+		for i, s := range from {
+			producers.Go(func() { (&overtaker{subtask: s, passages: l, rand: l.rand(i), index: i}).run(4000) })
+		}
+		for i, s := range to {
+			o := &overtaken{subtask: s, passages: l, rand: l.rand(100 + i), index: i, seen: make([]uint64, 2)}
+			consumers.Go(func() {
+				for range 50 + o.rand.IntN(200) {
+					it, ok := s.in.Next()
+					if !ok {
+						o.idle()
+						s.parker.Park(nil)
+						continue
+					}
+					o.take(it)
+				}
+				s.in.Close()
+				o.release(len(o.held))
+				for _, f := range from {
+					f.out.Cancel()
+				}
+			})
+		}
+		finishes(t, "the consumers to end", consumers.Wait)
+		finishes(t, "the producers to end", producers.Wait)
+		close(l.shared)
+		l.capture.Wait()
+		wantNothingHeld(t, a)
+	}
 }
