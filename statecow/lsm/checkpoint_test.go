@@ -16,13 +16,13 @@ import (
 func TestCheckpointReopens(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a")})
-	m.fill(0, 5000, "first")
-	for i := range 500 {
+	m.fill(0, 2000, "first")
+	for i := range 200 {
 		m.remove(key(7 * i))
 	}
 	c := m.checkpoint(filepath.Join(dir, "chk"))
 	frozen := maps.Clone(m.want)
-	m.fill(1000, 6000, "later")
+	m.fill(1000, 2500, "later")
 	m.check()
 
 	r := restored(t, lsm.Options{Dir: filepath.Join(dir, "b")}, filepath.Join(dir, "chk"), frozen)
@@ -32,7 +32,7 @@ func TestCheckpointReopens(t *testing.T) {
 	}
 	// The checkpoint is the base of an increment.
 	r.fill(100, 200, "after")
-	r.remove(key(3001))
+	r.remove(key(1501))
 	s, err := r.Snapshot()
 	r.must(err)
 	defer s.Release()
@@ -41,7 +41,7 @@ func TestCheckpointReopens(t *testing.T) {
 		got[string(e.Key)] = string(e.Value)
 		return nil
 	}))
-	if len(got) != 101 || got[key(3001)] != "" {
+	if len(got) != 101 || got[key(1501)] != "" {
 		t.Fatalf("increment since the checkpoint has %d entries, want 101", len(got))
 	}
 	// The first checkpoint is as it was, whatever came after.
@@ -52,18 +52,18 @@ func TestCheckpointReopens(t *testing.T) {
 func TestCheckpointSplitsAndMerges(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a")})
-	m.fill(0, 6000, "v")
+	m.fill(0, 2500, "v")
 	m.checkpoint(filepath.Join(dir, "whole"))
 	bounds := []int{0, 40, 41, maxGroups}
 	for i, name := range []string{"p0", "p1", "p2"} {
 		g := groups(bounds[i], bounds[i+1])
 		part := restored(t, lsm.Options{Dir: filepath.Join(dir, name), Groups: g}, filepath.Join(dir, "whole"), of(m.want, g))
 		part.check()
-		part.fillOwned(7000, 8000, "new", g)
+		part.fillOwned(7000, 7500, "new", g)
 		part.check()
 		part.checkpoint(filepath.Join(dir, name+".chk"))
 	}
-	m.fill(7000, 8000, "new")
+	m.fill(7000, 7500, "new")
 	merged := open(t, lsm.Options{Dir: filepath.Join(dir, "merged"), Groups: groups(10, 120)})
 	for _, name := range []string{"p2", "p0", "p1"} {
 		merged.must(merged.Import(filepath.Join(dir, name+".chk")))
@@ -90,13 +90,14 @@ func (m *model) fillOwned(from, to int, value string, g statecow.Groups) {
 // one from what it holds.
 func TestUploadsSendOnlyNewFiles(t *testing.T) {
 	dir := t.TempDir()
-	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a"), MemtableSize: 1 << 20})
+	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a"), MemtableSize: 256 << 10})
 	remote, refs := map[string][]byte{}, lsm.NewReferences()
 	var kept []lsm.Checkpoint
 	for round := range 8 {
-		if m.fill(0, 20_000, "base"); round > 0 {
-			m.fill(100*round, 100*round+100, "changed")
+		if round == 0 {
+			m.fill(0, 8000, "base")
 		}
+		m.fill(100*round, 100*round+100, "changed")
 		at := filepath.Join(dir, "chk")
 		if round%2 == 1 {
 			m.must(m.Prepare())
@@ -163,7 +164,7 @@ func TestReferencesCountShares(t *testing.T) {
 func TestDamagedCheckpointsAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a")})
-	m.fill(0, 3000, "v")
+	m.fill(0, 1500, "v")
 	at := filepath.Join(dir, "chk")
 	c := m.checkpoint(at)
 	for i, f := range append(c.Files, lsm.File{Name: lsm.ListName}) {

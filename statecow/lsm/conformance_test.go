@@ -43,8 +43,7 @@ func TestStoreConforms(t *testing.T) {
 	statetest.Run(t, func(t testing.TB, c statetest.Config) statecow.Store { return newStore(t, inMemory(c)) })
 }
 
-// TestStoreConformsOnDisk has a memtable so small that most of the work is done in
-// tables.
+// TestStoreConformsOnDisk has a memtable so small that there are many tables.
 func TestStoreConformsOnDisk(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	statetest.Run(t, func(t testing.TB, c statetest.Config) statecow.Store {
@@ -53,7 +52,7 @@ func TestStoreConformsOnDisk(t *testing.T) {
 		}
 		n++
 		return newStore(t, lsm.Options{
-			Dir: filepath.Join(dir, strconv.Itoa(n)), MaxGroups: c.MaxGroups, Groups: c.Groups, MemtableSize: lsm.MinMemtableSize,
+			Dir: filepath.Join(dir, strconv.Itoa(n)), MaxGroups: c.MaxGroups, Groups: c.Groups, MemtableSize: 256 << 10,
 		})
 	})
 }

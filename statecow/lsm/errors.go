@@ -83,11 +83,18 @@ func (e *TableError) Unwrap() error { return e.Err }
 
 // typed makes a *TableError or *DiskError of an error of Pebble or the file system.
 func typed(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return typedError(dir, err)
+}
+
+func typedError(dir string, err error) error {
 	var table *TableError
 	var disk *DiskError
 	var place *DirError
 	switch {
-	case err == nil, errors.As(err, &table), errors.As(err, &disk), errors.As(err, &place):
+	case errors.As(err, &table), errors.As(err, &disk), errors.As(err, &place):
 		return err
 	case vfs.IsNoSpaceError(err):
 		return &DiskError{Dir: dir, Full: true, Err: err}

@@ -109,7 +109,7 @@ func TestFullDiskEndsTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &failing{err: fmt.Errorf("injected: %w", syscall.ENOSPC), match: match}
 			m := open(t, lsm.Options{Dir: "state", FS: errorfs.Wrap(vfs.NewMem(), f)})
-			m.fill(0, 5000, "v")
+			m.fill(0, 1500, "v")
 			s, err := m.Snapshot()
 			m.must(err)
 			f.on.Store(true)
@@ -131,8 +131,8 @@ func TestFullDiskEndsTheStore(t *testing.T) {
 }
 
 func putUntilError(m *model) error {
-	value := make([]byte, 100)
-	for i := range 200_000 {
+	value := make([]byte, 2000)
+	for i := range 20_000 {
 		k := []byte(key(i))
 		if err := m.Put(statecow.Hash(k), k, value); err != nil {
 			return err
@@ -182,12 +182,12 @@ func TestEveryFailedCallIsReported(t *testing.T) {
 		}
 		defer func() { _ = s.Close() }() // may report the injected failure
 		want := map[string]string{}
-		for i := range 3000 {
-			k := key(i)
-			if err := s.Put(statecow.HashString(k), []byte(k), []byte(k)); err != nil {
+		for i := range 300 {
+			k, v := key(i), strings.Repeat(key(i), 50)
+			if err := s.Put(statecow.HashString(k), []byte(k), []byte(v)); err != nil {
 				return false
 			}
-			want[k] = k
+			want[k] = v
 		}
 		p, err := s.Checkpoint("chk")
 		if err == nil {

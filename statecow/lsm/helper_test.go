@@ -73,7 +73,7 @@ func (m *model) remove(k string) {
 func (m *model) fill(from, to int, value string) {
 	m.Helper()
 	for i := from; i < to; i++ {
-		m.put(key(i), value+strings.Repeat(".", 40))
+		m.put(key(i), value+strings.Repeat(".", 100))
 	}
 }
 

@@ -16,22 +16,23 @@ import (
 
 const (
 	ingestFrom  = 10_000   // entries in a stream, for it to become tables directly
-	ingestTable = 64 << 20 // bytes, roughly
+	ingestTable = 32 << 20 // bytes, roughly
 	batchBytes  = 1 << 20
 )
 
-// loader adds many entries: in batches, or as tables of their own while they come
-// in ascending order.
+// loader adds many entries. If all keys are new and there are many, it makes tables
+// of them, without the memtable: one after the other while they come in ascending
+// order, and else one of each chunk. Otherwise it writes batches.
 type loader struct {
 	s       *Store
-	fresh   bool // every key is new
+	fresh   bool
 	ingests bool
 	batch   *pebble.Batch
+	chunk   chunk
 	table   *sstable.Writer
 	path    string // of table
 	tables  int
 	last    []byte // key added in ascending order
-	next    []byte
 }
 
 // newLoader expects about n entries. fresh says that every key is new.
@@ -44,11 +45,12 @@ func (l *loader) pick(h blockHeader, payload []byte) func(statecow.Entry) error 
 	switch {
 	case h.kind == deleteBlock:
 		return l.remove
-	case l.ingests && ascending(payload, l.last):
+	case !l.ingests:
+		return l.put
+	case len(l.chunk.items) == 0 && ascending(payload, l.last):
 		return l.append
 	}
-	l.ingests = false
-	return l.put
+	return l.gather
 }
 
 // ascending reports whether the keys of a block ascend, from above last on.
@@ -117,6 +119,36 @@ func (l *loader) flushBatch(from int) error {
 	return l.s.wrote(n)
 }
 
+// gather adds an entry to the chunk.
+func (l *loader) gather(e statecow.Entry) error {
+	l.s.keys.add(1)
+	l.s.expiry.note(e.Hash, e.Key, e.Value)
+	if l.chunk.add(l.s.mark, e); l.chunk.full() {
+		return l.flushChunk()
+	}
+	return nil
+}
+
+// flushChunk makes a table of the chunk.
+func (l *loader) flushChunk() error {
+	if len(l.chunk.items) == 0 {
+		return nil
+	}
+	if err := l.ingest(); err != nil { // what came in order
+		return err
+	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	if err := l.chunk.sorted(l.table.Set); err != nil {
+		return err
+	}
+	if err := l.ingest(); err != nil {
+		return err
+	}
+	return l.s.catchUp()
+}
+
 // append adds an entry whose key is above all before to a table.
 func (l *loader) append(e statecow.Entry) error {
 	s := l.s
@@ -141,7 +173,7 @@ func (l *loader) begin() error {
 	s := l.s
 	l.path = s.opts.FS.PathJoin(s.opts.Dir, fmt.Sprintf("restore-%d.tmp", l.tables))
 	l.tables++
-	f, err := guardedFS{s.opts.FS, s.guard}.Create(l.path, vfs.WriteCategoryUnspecified)
+	f, err := s.opts.FS.Create(l.path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -169,10 +201,14 @@ func (l *loader) close(ok bool) error {
 	var err error
 	if ok {
 		if err = l.ingest(); err == nil {
+			err = l.flushChunk()
+		}
+		if err == nil {
 			err = l.flushBatch(0)
 		}
-	} else if l.table != nil {
-		err = errors.Join(l.table.Close(), l.s.opts.FS.Remove(l.path))
+	}
+	if l.table != nil {
+		err = errors.Join(err, l.table.Close(), l.s.opts.FS.Remove(l.path))
 	}
 	return l.s.fault(errors.Join(err, l.batch.Close()))
 }

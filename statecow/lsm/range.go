@@ -29,6 +29,9 @@ func (s *Store) Range(g statecow.Groups, f func(hash uint32, key, value []byte) 
 
 // outcome is what a callback returned, as it is, or else a typed error.
 func outcome(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var c *callbackError
 	if errors.As(err, &c) {
 		return c.err

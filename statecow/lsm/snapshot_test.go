@@ -21,10 +21,10 @@ func TestIncrementsOfManyTablesChain(t *testing.T) {
 	m := open(t, lsm.Options{Dir: filepath.Join(t.TempDir(), "a")})
 	copied := open(t, lsm.Options{Dir: filepath.Join(t.TempDir(), "b")})
 	since := statecow.Mark(0)
-	m.fill(0, 20_000, "first")
+	m.fill(0, 4000, "first")
 	for round := range 12 {
-		for range 1500 {
-			i := rng.IntN(22_000)
+		for range 300 {
+			i := rng.IntN(4500)
 			if rng.IntN(3) == 0 {
 				m.remove(key(i))
 			} else {
@@ -45,12 +45,12 @@ func TestIncrementsOfManyTablesChain(t *testing.T) {
 		s.Release()
 		m.must(copied.Restore(bytes.NewReader(data)))
 		equal(t, m.want, content(t, copied, groups(0, maxGroups)))
-		if round > 0 && len(data) > 1500*80 {
-			t.Fatalf("seed %d, round %d: increment of 1500 operations has %d bytes", seed, round, len(data))
+		if round > 0 && len(data) > 300*150 {
+			t.Fatalf("seed %d, round %d: increment of 300 operations has %d bytes", seed, round, len(data))
 		}
 	}
 	m.check()
-	if n := m.Stats().TombstoneBytes; n > 1500*40 {
+	if n := m.Stats().TombstoneBytes; n > 300*40 {
 		t.Fatalf("%d bytes of records of deletions are left", n)
 	}
 }
@@ -61,7 +61,7 @@ func TestIncrementsGoOnAcrossCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, lsm.Options{Dir: filepath.Join(dir, "0")})
 	copied := open(t, lsm.Options{Dir: filepath.Join(dir, "copy")})
-	m.fill(0, 8000, "first")
+	m.fill(0, 2500, "first")
 	since := statecow.Mark(0)
 	for round := range 4 {
 		s, err := m.Snapshot()
@@ -74,7 +74,7 @@ func TestIncrementsGoOnAcrossCheckpoints(t *testing.T) {
 		m = restored(t, lsm.Options{Dir: filepath.Join(dir, fmt.Sprint("r", round))}, from, m.want)
 		since = c.Mark
 		m.fill(100*round, 100*round+50, "changed")
-		m.remove(key(5000 + round))
+		m.remove(key(2000 + round))
 	}
 	s, err := m.Snapshot()
 	m.must(err)
@@ -91,7 +91,7 @@ func TestIncrementsGoOnAcrossCheckpoints(t *testing.T) {
 // parts, and one that is not in order.
 func TestSortedStreamsBecomeTables(t *testing.T) {
 	m := open(t, lsm.Options{Dir: filepath.Join(t.TempDir(), "a"), MemtableSize: 4 << 20})
-	m.fill(0, 30_000, "v")
+	m.fill(0, 11_000, "v")
 	s, err := m.Snapshot()
 	m.must(err)
 	data := m.write(s, 0)
@@ -136,7 +136,7 @@ func TestReadersOfSnapshots(t *testing.T) {
 	var wg sync.WaitGroup
 	since := statecow.Mark(0)
 	for round := range 5 {
-		m.fill(300*round, 300*round+1500, fmt.Sprint(round))
+		m.fill(300*round, 300*round+800, fmt.Sprint(round))
 		s, err := m.Snapshot()
 		m.must(err)
 		want, base := maps.Clone(m.want), since
@@ -178,14 +178,14 @@ func TestReadersOfSnapshots(t *testing.T) {
 func TestLenIsAbout(t *testing.T) {
 	m := open(t, lsm.Options{Dir: filepath.Join(t.TempDir(), "a"), MemtableSize: 8 << 20})
 	for range 2 {
-		for i := range 50_000 {
+		for i := range 20_000 {
 			m.put(key(i), "v")
 		}
 	}
-	for i := range 10_000 {
+	for i := range 4000 {
 		m.remove(key(i))
 	}
-	if n := m.Len(); n < 36_000 || n > 44_000 {
-		t.Fatalf("Len = %d, want about 40000", n)
+	if n := m.Len(); n < 13_000 || n > 19_000 {
+		t.Fatalf("Len = %d, want about 16000", n)
 	}
 }

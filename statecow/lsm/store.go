@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -77,8 +78,8 @@ func (s *Store) check(hash uint32, key, value int) error {
 	return nil
 }
 
-// find lends the value of a key until release is called, which is not nil if ok.
-func (s *Store) find(hash uint32, key []byte) (value []byte, ok bool, release func() error, err error) {
+// find lends the value of a key until release is closed, which is not nil if ok.
+func (s *Store) find(hash uint32, key []byte) (value []byte, ok bool, release io.Closer, err error) {
 	if err := s.usable(); err != nil {
 		return nil, false, nil, err
 	}
@@ -93,7 +94,7 @@ func (s *Store) find(hash uint32, key []byte) (value []byte, ok bool, release fu
 	if _, value, ok = splitValue(raw); !ok {
 		return nil, false, nil, errors.Join(s.fault(errEntry(s.key)), closer.Close())
 	}
-	return value, true, closer.Close, nil
+	return value, true, closer, nil
 }
 
 // errEntry: what is stored under a key is nothing that the store wrote.
@@ -117,14 +118,14 @@ func (s *Store) Get(hash uint32, key []byte) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	s.lent = append(s.lent[:0], value...)
-	return s.lent, true, release()
+	return s.lent, true, release.Close()
 }
 
 // has reports whether a key is there.
 func (s *Store) has(hash uint32, key []byte) (bool, error) {
 	_, ok, release, err := s.find(hash, key)
 	if ok {
-		err = release()
+		err = release.Close()
 	}
 	return ok, err
 }
@@ -180,7 +181,7 @@ func (s *Store) Update(hash uint32, key []byte, f func(old []byte, ok bool) (val
 		s.value = appendValue(s.value[:0], s.mark, value)
 	}
 	if ok {
-		if err := release(); err != nil {
+		if err := release.Close(); err != nil {
 			return s.fault(err)
 		}
 	}
