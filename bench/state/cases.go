@@ -146,7 +146,7 @@ func (p *plan) pauseCases() []bench.Case {
 	if p.n >= p.cfg.Large {
 		others[0].Skip = "it only copies, for seconds: see update"
 	}
-	plain := bench.Baseline{Name: "itself, the snapshot released", Run: p.measure(kindOurs, request{Op: "update", Count: max(1, min(1e6, p.n/10))})}
+	plain := bench.Baseline{Name: "itself, the same keys again", Run: p.measure(kindOurs, request{Op: "update", Count: max(1, min(1e6, p.n/10))})}
 	others = append([]bench.Baseline{plain}, others...)
 	afterwards := bench.Case{
 		Name: p.name("update/after-snapshot"), Metric: "throughput", Unit: "op/s", Better: bench.Higher,

@@ -44,11 +44,12 @@ func (p *plan) groups() []group {
 	return []group{
 		{cases: p.loadCases(), pairs: pairs, alive: alive(kindOurs, kindBuiltin)},
 		{cases: p.sizeCases(), pairs: 1, alive: alive(kindOurs, kindBuiltin)},
+		{cases: p.writeCases("write/as-loaded", true), pairs: pairs, alive: alive(kindOurs, kindBuiltin)},
 		{cases: p.speedCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
 		{cases: during.cases, pairs: few, alive: alive(all...), after: during.after},
 		{cases: p.pauseCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
 		{cases: p.collectCases(), pairs: few, alive: alive(kindOurs, kindPointers)},
-		{cases: p.streamCases(), pairs: few, alive: alive(kindOurs)},
+		{cases: append(p.writeCases("write", false), p.restoreCase()), pairs: few, alive: alive(kindOurs)},
 		{cases: p.fileCases(), pairs: pairs, alive: alive(kindOurs)},
 		{cases: p.incrementCases(), pairs: pairs, alive: alive(kindOurs)},
 		{cases: p.overlapCases(), pairs: 1, alive: alive(kindOurs)},

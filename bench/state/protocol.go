@@ -28,6 +28,7 @@ type request struct {
 	Bytes   int64
 	Confirm bool
 	Ahead   bool
+	Settle  bool
 	Least   time.Duration // that a repeated measurement takes
 }
 

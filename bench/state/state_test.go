@@ -46,7 +46,7 @@ func TestEveryCaseRunsAndTheDocumentIsValid(t *testing.T) {
 	}
 	for _, name := range []string{
 		"load/p99.99", "bytes-per-key", "allocations-per-update", "update", "update/64-ahead", "get", "update/while-written",
-		"snapshot/p99.9", "snapshot/8-open/p99.9", "update/after-snapshot", "full-collection", "write", "restore", "write/file",
+		"snapshot/p99.9", "snapshot/8-open/p99.9", "update/after-snapshot", "full-collection", "write", "write/as-loaded", "update/after-snapshot/64-ahead", "restore", "write/file",
 		"increment/5%-changed", "increment/unchanged", "memory/overlapping-snapshots",
 	} {
 		for _, size := range []string{"8+8/2k", "8+8/5k", "16+200/2k"} {

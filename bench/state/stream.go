@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// write is the rate at which a full snapshot is written to memory that is reused.
+// write is the rate at which a full snapshot is written to memory that is reused. With
+// Settle, the map is as before afterwards.
 func (s *server) write(q request, c cow) (reply, error) {
 	snap, err := c.state().Snapshot()
 	if err != nil {
@@ -22,6 +23,9 @@ func (s *server) write(q request, c cow) (reply, error) {
 	}
 	snap.Release()
 	c.state().Abandon(snap.Mark())
+	if err == nil && q.Settle {
+		err = s.settle()
+	}
 	return rate(to.bytes, took), err
 }
 

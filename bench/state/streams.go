@@ -60,23 +60,30 @@ func (p *plan) duringCase() (g group) {
 	return g
 }
 
-// streamCases write a full snapshot and restore it.
-func (p *plan) streamCases() []bench.Case {
-	const memory, target = "memory to memory", "5 M entries/s"
+// writeCases write a full snapshot. Once keys were updated at random, what is live lies
+// in shorter runs than when it was loaded.
+func (p *plan) writeCases(name string, settle bool) []bench.Case {
+	const memory = "memory to memory"
 	return []bench.Case{{
-		Name: p.name("write"), Metric: "throughput", Unit: "B/s", Better: bench.Higher, Parameters: p.parameters(nil),
-		Ours: p.measure(kindOurs, request{Op: "write"}),
+		Name: p.name(name), Metric: "throughput", Unit: "B/s", Better: bench.Higher, Parameters: p.parameters(nil),
+		Ours: p.measure(kindOurs, request{Op: "write", Settle: settle}),
 		Baselines: []bench.Baseline{
 			{Name: memory, Run: p.measure(kindOurs, request{Op: "copy"})},
 			{Name: "memory to a small buffer", Run: p.measure(kindOurs, request{Op: "copy", Keep: 1})},
 		},
 		Goal: &bench.Goal{Baseline: memory, Ratio: 0.7},
-	}, {
+	}}
+}
+
+// restoreCase restores a full snapshot.
+func (p *plan) restoreCase() bench.Case {
+	const target = "5 M entries/s"
+	return bench.Case{
 		Name: p.name("restore"), Metric: "throughput", Unit: "entries/s", Better: bench.Higher, Parameters: p.parameters(map[string]any{"cores": 1}),
 		Ours:      p.measure(kindOurs, request{Op: "restore"}),
 		Baselines: []bench.Baseline{{Name: target, Run: bench.Constant(5e6)}},
 		Goal:      &bench.Goal{Baseline: target, Ratio: 1},
-	}}
+	}
 }
 
 // fileCases write a full snapshot to a file.

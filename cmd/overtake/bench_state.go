@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -28,8 +29,11 @@ func (c *stateCmd) Run(e *env) error {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
 	}
 	d, err := state.Run(ctx, cfg)
-	if err != nil {
-		return err
+	if err == nil {
+		return c.print(d)
 	}
-	return c.print(d)
+	if c.Out != "" && d != nil && len(d.Cases) > 0 { // large sizes take long: what there is may do
+		err = errors.Join(err, d.Save(c.Out))
+	}
+	return err
 }
