@@ -70,11 +70,6 @@ func (k *keeper) next(ctx context.Context) error {
 	if k == nil || k.store == nil {
 		return nil
 	}
-	epoch, err := checkpoint.Claim(ctx, k.store)
-	if err != nil {
-		return err
-	}
-	k.epoch = epoch
 	if err := k.survey(ctx); err != nil {
 		return err
 	}
@@ -86,6 +81,15 @@ func (k *keeper) next(ctx context.Context) error {
 	if err := k.choose(ctx); err != nil {
 		return err
 	}
+	above := uint64(0)
+	if k.from != nil {
+		above = k.from.Epoch
+	}
+	epoch, err := checkpoint.Claim(ctx, k.store, above)
+	if err != nil {
+		return err
+	}
+	k.epoch = epoch
 	if k.from != nil {
 		k.job.opts.Log.Info("going on from a checkpoint", "id", uint64(k.from.ID), "kind", k.from.Kind.String(), "epoch", epoch)
 	}

@@ -176,8 +176,7 @@ func (w *worker) run() error {
 	running.Wait()
 	w.finish()
 	if w.coordinator != nil {
-		w.cancel(nil)
-		<-w.coordinator.over
+		<-w.coordinator.over // it has ended the job, or the job has failed
 	}
 	return errors.Join(w.result(), w.dismantle())
 }

@@ -10,19 +10,20 @@ import (
 
 // Claimer is a Store that numbers the attempts to run its job.
 type Claimer interface {
-	// Claim returns a number that is larger than all it has returned before, and than
-	// the epochs of all manifests. It is durable before Claim returns.
-	Claim(ctx context.Context) (epoch uint64, err error)
+	// Claim returns a number that is larger than above, than all it has returned before,
+	// and than the epochs of all manifests. It is durable before Claim returns.
+	Claim(ctx context.Context, above uint64) (epoch uint64, err error)
 }
 
 // Claim numbers an attempt, also in a store that does not: then the number is above
-// those of all manifests.
-func Claim(ctx context.Context, s Store) (epoch uint64, err error) {
+// those of all manifests. above is the epoch of what the attempt goes on from, which
+// another store may have numbered.
+func Claim(ctx context.Context, s Store, above uint64) (epoch uint64, err error) {
 	if c, ok := s.(Claimer); ok {
-		return c.Claim(ctx)
+		return c.Claim(ctx, above)
 	}
 	epoch, err = newestEpoch(ctx, s)
-	return epoch + 1, err
+	return max(epoch, above) + 1, err
 }
 
 func newestEpoch(ctx context.Context, s Store) (epoch uint64, err error) {
@@ -39,7 +40,7 @@ const (
 )
 
 // Claim implements Claimer. A file holds the last number, in decimal.
-func (s *dirStore) Claim(ctx context.Context) (uint64, error) {
+func (s *dirStore) Claim(ctx context.Context, above uint64) (uint64, error) {
 	epoch, err := newestEpoch(ctx, s)
 	if err != nil {
 		return 0, err
@@ -61,7 +62,7 @@ func (s *dirStore) Claim(ctx context.Context) (uint64, error) {
 		}
 		epoch = max(epoch, last)
 	}
-	epoch++
+	epoch = max(epoch, above) + 1
 	return epoch, s.writeEpoch(path, epoch)
 }
 
@@ -92,13 +93,13 @@ func (s *dirStore) writeEpoch(path string, epoch uint64) error {
 }
 
 // Claim implements Claimer.
-func (s *memory) Claim(ctx context.Context) (uint64, error) {
+func (s *memory) Claim(ctx context.Context, above uint64) (uint64, error) {
 	newest, err := newestEpoch(ctx, s)
 	if err != nil {
 		return 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.epoch = max(s.epoch, newest) + 1
+	s.epoch = max(s.epoch, newest, above) + 1
 	return s.epoch, nil
 }

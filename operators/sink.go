@@ -39,8 +39,8 @@ type TwoPhaseWriter[T any] interface {
 	Commit(prepared []byte) error
 	// Abort removes what a Prepare described. It lends prepared.
 	Abort(prepared []byte) error
-	// Recovered is called once after a recovery, when everything that the restored
-	// checkpoint had prepared is committed: whatever else earlier attempts of the
+	// Recovered is called once when the job goes on from a checkpoint, before the first
+	// Write, when everything that the checkpoint had prepared is committed: whatever else earlier attempts of the
 	// subtasks i, with i modulo Parallelism equal to Subtask, have left is void.
 	Recovered() error
 }

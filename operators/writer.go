@@ -23,7 +23,7 @@ func To[T any](sink Sink[T]) Transform[T] { return &writer[T]{to: sink} }
 // Open implements Operator.
 func (s *writer[T]) Open(ctx *Context) (err error) {
 	s.ctx = ctx
-	pieces, _ := ctx.Pieces()
+	pieces, restored := ctx.Pieces()
 	if r, ok := s.to.(ResumableSink[T]); ok && ctx.Checkpointed() {
 		if s.position, err = r.Resume(ctx, pieces); err == nil {
 			s.w = s.position
@@ -33,7 +33,7 @@ func (s *writer[T]) Open(ctx *Context) (err error) {
 	if s.w, err = s.to.Open(ctx); err != nil {
 		return err
 	}
-	if s.phases, _ = s.w.(TwoPhaseWriter[T]); s.phases == nil || !ctx.Checkpointed() {
+	if s.phases, _ = s.w.(TwoPhaseWriter[T]); s.phases == nil || !restored {
 		return nil
 	}
 	return s.recover(pieces)

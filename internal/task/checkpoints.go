@@ -26,7 +26,10 @@ type Checkpoints struct {
 	Outputs []Output     // by partition, as in the chain's Context
 	Inputs  []Channel    // by channel of the gate
 	Tell    func(Notice) // takes what the subtask has to say; any goroutine, must not block
-	Now     func() int64 // Unix nanoseconds
+	// Defer, if set, runs the asynchronous part of a checkpoint at a time of its choice,
+	// before the subtask's End; nil: on a goroutine.
+	Defer func(write func())
+	Now   func() int64 // Unix nanoseconds
 }
 
 // Channel names a channel for the life of the job's state.

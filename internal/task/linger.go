@@ -1,42 +1,36 @@
 package task
 
-import (
-	"errors"
-
-	"github.com/overtake-stream/overtake/perf"
-)
+import "errors"
 
 // errStopped ends a subtask whose job has stopped with a savepoint: nothing of it is
 // finished.
 var errStopped = errors.New("task: stopped with a savepoint")
 
-// linger waits, when everything is sent, for the job's last checkpoint: what sinks
-// have prepared is committed then. Meanwhile it takes part in checkpoints.
-func (t *Task) linger() error {
+// finish lets the operators say what they have to say at the end of the input, unless
+// they had done so before the checkpoint that was restored. With checkpoints, the
+// subtask then waits for the job's last one, so that what sinks have prepared is
+// committed, and takes part in those before it.
+func (t *Task) finish() (Next, error) {
+	if !t.restored.Finished {
+		for _, op := range t.cfg.Ops {
+			if err := op.Finish(); err != nil {
+				return Ready, err
+			}
+			if t.ctx.Err() != nil {
+				return Ready, t.ctx.Err()
+			}
+		}
+	}
+	c := t.checkpoints
+	if c == nil {
+		return Over, nil
+	}
 	for _, p := range t.ctx.Partitions() {
 		p.Finish()
 	}
-	c := t.checkpoints
 	c.finished = true
 	c.Tell(Notice{Kind: Finished})
-	for {
-		if err := t.serve(); err != nil {
-			return err
-		}
-		now := t.clock.Now()
-		if err := t.look(now); err != nil {
-			return err
-		}
-		switch {
-		case c.ending:
-			return nil
-		case t.cancelled.Load():
-			return ErrCancelled
-		}
-		t.account.To(perf.Idle, now)
-		t.park()
-		t.account.To(perf.Busy, t.clock.Now())
-	}
+	return Ready, nil
 }
 
 // settle ends what checkpoints have begun: snapshot writers are waited for, and all

@@ -8,80 +8,99 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
-// loop runs until all input is processed.
+// Next is what a subtask needs before its next step.
+type Next uint8
+
+// What Step returns.
+const (
+	Ready       Next = iota // nothing
+	AwaitInput              // input, or a command
+	AwaitOutput             // room in its outputs, or a command
+	Over                    // it has ended
+)
+
+// loop runs until everything is done.
 func (t *Task) loop() error {
 	for {
-		if err := t.serve(); err != nil {
-			return err
-		}
+		next, err := t.step()
 		switch {
-		case t.cancelled.Load():
-			return ErrCancelled
-		case t.checkpoints != nil && t.checkpoints.ending:
-			return errStopped
-		case !t.ctx.Available():
-			if err := t.awaitOutput(); err != nil {
-				return err
-			}
-		case t.checkpoints != nil && t.checkpoints.held:
-			if err := t.awaitInput(); err != nil {
-				return err
-			}
-		case t.cfg.Source != nil:
-			if t.ended || t.stopping.Load() {
-				return nil
-			}
-			if err := t.pull(); err != nil {
-				return err
-			}
-		default:
-			if done, err := t.consume(); done || err != nil {
-				return err
-			}
+		case err != nil:
+			return err
+		case next == Over:
+			return nil
+		case next == AwaitInput:
+			err = t.awaitInput()
+		case next == AwaitOutput:
+			err = t.awaitOutput()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
+// step serves control, then runs a slice of what there is to do.
+func (t *Task) step() (Next, error) {
+	if err := t.serve(); err != nil {
+		return Ready, err
+	}
+	c := t.checkpoints
+	switch {
+	case t.cancelled.Load():
+		return Ready, ErrCancelled
+	case c != nil && c.ending && !c.finished:
+		return Ready, errStopped
+	case c != nil && c.ending:
+		return Over, nil
+	case c != nil && c.finished:
+		return AwaitInput, nil
+	case !t.ctx.Available():
+		return AwaitOutput, nil
+	case c != nil && c.held:
+		return AwaitInput, nil
+	case t.cfg.Source == nil:
+		return t.consume()
+	case t.ended || t.stopping.Load():
+		return t.finish()
+	default:
+		return t.pull()
+	}
+}
+
 // pull runs a slice of the source.
-func (t *Task) pull() error {
+func (t *Task) pull() (Next, error) {
 	n, status, err := t.cfg.Source.Pull(t.pace.records)
 	if err == nil {
 		err = t.ctx.Err()
 	}
 	if err != nil {
-		return err
+		return Ready, err
 	}
-	if err := t.endSlice(n); err != nil {
-		return err
+	t.ended = status == operators.Ended
+	if status == operators.Idle {
+		return AwaitInput, t.endSlice(n)
 	}
-	switch status {
-	case operators.Ended:
-		t.ended = true
-	case operators.Idle:
-		return t.awaitInput()
-	}
-	return nil
+	return Ready, t.endSlice(n)
 }
 
-// consume runs a slice of the gate's records. done means that all channels ended.
-func (t *Task) consume() (done bool, err error) {
+// consume runs a slice of the gate's records.
+func (t *Task) consume() (Next, error) {
 	if t.cursor.empty() {
 		ok, err := t.fetch()
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			if t.cfg.Gate.Open() == 0 {
-				return true, nil
-			}
-			return false, t.awaitInput()
+		switch {
+		case err != nil:
+			return Ready, err
+		case !ok && t.cfg.Gate.Open() == 0:
+			return t.finish()
+		case !ok:
+			return AwaitInput, nil
 		}
 	}
 	n, err := t.slice()
 	if err != nil {
-		return false, err
+		return Ready, err
 	}
-	return false, t.endSlice(n)
+	return Ready, t.endSlice(n)
 }
 
 // endSlice looks at the clock: it adapts the pace, flushes what is due and lets

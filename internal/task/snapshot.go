@@ -67,9 +67,7 @@ func (t *Task) upload(r *round) {
 	c.remove(r)
 	r.done = t.clock.Now()
 	r.cost.InBytes, r.cost.OutBytes = r.capture.bytes(false), r.capture.bytes(true)
-	c.writers.Add(1)
-	go func() {
-		defer c.writers.Done()
+	write := func() {
 		defer r.release()
 		w := &blobWriter{c: c, r: r}
 		if err := w.all(); err != nil {
@@ -78,6 +76,15 @@ func (t *Task) upload(r *round) {
 		}
 		r.cost.Async = t.clock.Now() - r.done
 		c.Tell(Notice{Kind: Acked, ID: r.barrier.ID, Saved: r.saved, Cost: r.cost})
+	}
+	if c.Defer != nil {
+		c.Defer(write)
+		return
+	}
+	c.writers.Add(1)
+	go func() {
+		defer c.writers.Done()
+		write()
 	}()
 }
 

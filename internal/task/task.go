@@ -117,25 +117,46 @@ func (t *Task) Stop() {
 // except those that receivers have yet to take.
 func (t *Task) Run() (err error) {
 	t.account.Start(t.clock.Now())
-	defer func() {
-		t.stats.records.Store(t.records)
-		t.account.Stop(t.clock.Now())
-	}()
-	err = t.guard(t.run)
+	return t.End(t.guard(t.run))
+}
+
+// Begin, Step and End are Run in pieces, for a simulation that decides when each
+// subtask runs. Begin opens the subtask; on error, End must be called.
+func (t *Task) Begin() error {
+	t.account.Start(t.clock.Now())
+	return t.guard(t.open)
+}
+
+// Step runs the subtask until it would wait or let others run. After Over or an error,
+// End must be called.
+func (t *Task) Step() (next Next, err error) {
+	err = t.guard(func() (err error) {
+		if next, err = t.step(); err == nil {
+			err = t.look(t.clock.Now())
+		}
+		return err
+	})
+	return next, err
+}
+
+// End closes the subtask, whose steps have ended with err, and returns what Run does.
+func (t *Task) End(err error) error {
 	stopped := errors.Is(err, errStopped)
 	if stopped {
 		err = nil
 	}
 	whole := err == nil && !stopped
 	err = errors.Join(err, t.guard(func() error { return t.close(whole) }), t.settle())
+	t.stats.records.Store(t.records)
+	t.account.Stop(t.clock.Now())
 	if err == nil && whole {
 		return nil
 	}
 	t.abandon()
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if errors.Is(err, ErrCancelled) {
+	case errors.Is(err, ErrCancelled):
 		return ErrCancelled
 	}
 	return t.located(err)
@@ -164,30 +185,7 @@ func (t *Task) run() error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	if err := t.loop(); err != nil {
-		return err
-	}
-	if err := t.finish(); err != nil || t.checkpoints == nil {
-		return err
-	}
-	return t.linger()
-}
-
-// finish lets the operators say what they have to say at the end of the input, unless
-// they had done so before the checkpoint that was restored.
-func (t *Task) finish() error {
-	if t.restored.Finished {
-		return nil
-	}
-	for _, op := range t.cfg.Ops {
-		if err := op.Finish(); err != nil {
-			return err
-		}
-		if t.ctx.Err() != nil {
-			return t.ctx.Err()
-		}
-	}
-	return nil
+	return t.loop()
 }
 
 // open opens the operators from last to first, so that each may use what follows.
