@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -353,6 +354,7 @@ func TestOvertakingIsCutShort(t *testing.T) {
 		join(from, to)
 		l := newPassages(t)
 		var producers, consumers sync.WaitGroup
+		var cut atomic.Bool // the first consumer has gone
 		for i, s := range from {
 			producers.Go(func() { (&overtaker{subtask: s, passages: l, rand: l.rand(i), index: i}).run(4000) })
 		}
@@ -360,6 +362,9 @@ func TestOvertakingIsCutShort(t *testing.T) {
 			o := &overtaken{subtask: s, passages: l, rand: l.rand(100 + i), index: i, seen: make([]uint64, 2)}
 			consumers.Go(func() {
 				for range 50 + o.rand.IntN(200) {
+					if cut.Load() { // nothing more may come, not even the end
+						break
+					}
 					it, ok := s.in.Next()
 					if !ok {
 						o.idle()
@@ -372,6 +377,10 @@ func TestOvertakingIsCutShort(t *testing.T) {
 				o.release(len(o.held))
 				for _, f := range from {
 					f.out.Cancel()
+				}
+				cut.Store(true)
+				for _, s := range to {
+					s.parker.Wake()
 				}
 			})
 		}
