@@ -24,16 +24,21 @@ func openCatalogue(l layout) (*catalogue, error) {
 	if l.noSync {
 		c.write = pebble.NoSync
 	}
+	o := &pebble.Options{
+		FS:                 guardFS{l.fs, c.guard},
+		Logger:             c.guard,
+		FormatMajorVersion: pebble.FormatTableFormatV6,
+		CacheSize:          1 << 20,
+		MemTableSize:       1 << 20,
+		MaxOpenFiles:       64,
+		EventListener:      &pebble.EventListener{BackgroundError: c.guard.fail},
+	}
+	// The default scheduler of compactions has a goroutine that ticks all the time, and
+	// that is left behind when opening fails. This is the same one without it, which is
+	// enough as the number of compactions that may run does not change.
+	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	err := c.do(func() (err error) {
-		c.db, err = pebble.Open(c.path, &pebble.Options{
-			FS:                 guardFS{l.fs, c.guard},
-			Logger:             c.guard,
-			FormatMajorVersion: pebble.FormatTableFormatV6,
-			CacheSize:          1 << 20,
-			MemTableSize:       1 << 20,
-			MaxOpenFiles:       64,
-			EventListener:      &pebble.EventListener{BackgroundError: c.guard.fail},
-		})
+		c.db, err = pebble.Open(c.path, o)
 		return err
 	})
 	if err != nil {

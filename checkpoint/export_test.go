@@ -1,5 +1,10 @@
 package checkpoint
 
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
 // Owners returns who refers to each blob, as the catalogue of a directory has it.
 func Owners(s Store) (map[BlobName]map[ID]bool, error) {
 	d := s.(*dirStore)
@@ -10,4 +15,21 @@ func Owners(s Store) (map[BlobName]map[ID]bool, error) {
 		return nil, err
 	}
 	return all.owners, nil
+}
+
+// Seal corrects the length and the checksums of a damaged manifest.
+func Seal(data []byte) []byte {
+	body := data[manifestHeader:]
+	binary.LittleEndian.PutUint64(data[12:], uint64(len(body)))
+	binary.LittleEndian.PutUint32(data[20:], crc32.Checksum(body, castagnoli()))
+	binary.LittleEndian.PutUint32(data[24:], crc32.Checksum(data[:24], castagnoli()))
+	return data
+}
+
+// SealBlock corrects the checksum of the first block of a blob's file, of n stored bytes.
+func SealBlock(file []byte, n int) []byte {
+	head := file[blobHeader : blobHeader+blockHeader]
+	data := file[blobHeader+blockHeader : blobHeader+blockHeader+n]
+	binary.LittleEndian.PutUint32(head[8:], placedCRC(blobHeader, head[:8], data))
+	return file
 }
