@@ -34,6 +34,9 @@ func (g *Gate) EachQueued(ch, n int, f func(buf bufferpool.Buffer, partial bool,
 // the caller treats it as if it had overtaken. ok is false if no such event has
 // arrived.
 //
+// An Overtaken of the same channel that Next has returned before is less by one if it
+// is more than the result; those of events still to come are corrected.
+//
 // What has arrived so far is looked at. So call Next before waiting again.
 func (g *Gate) Promote(ch int, match func(e *Event) bool) (e *Event, overtaken int, ok bool) {
 	g.drain()

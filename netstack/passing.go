@@ -74,8 +74,9 @@ func (p *Partition) Overtake(e *Event, pass Passing) {
 
 // Promote looks in each subpartition for the first ordered user event that match
 // accepts and that is still queued. There it puts the event that make returns, which
-// must have Priority, in its stead, ahead of the data that it waited behind, and tells pass what
-// that was. What is queued behind the ordered event, or still open, is not passed.
+// must have Priority, in its stead, ahead of the data that it waited behind, and tells
+// pass what that was. What is queued behind the ordered event, or still open, is not
+// passed.
 //
 // The result says, by subpartition, whether there was such an event. If not, it has
 // left the queue already (see Gate.Promote), or was never sent.
