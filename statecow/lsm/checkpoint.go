@@ -60,9 +60,6 @@ func (s *Store) Checkpoint(dir string) (*PendingCheckpoint, error) {
 	if err := s.db.Checkpoint(dir); err != nil {
 		return nil, typed(dir, err)
 	}
-	if err := s.guard.err(); err != nil {
-		return nil, err
-	}
 	c := Checkpoint{Format: listFormat, Keys: s.keys.n, MaxGroups: s.opts.MaxGroups, Groups: s.opts.Groups, Mark: s.turn()}
 	return &PendingCheckpoint{list: c, dir: dir, fs: s.opts.FS, sums: s.sums}, nil
 }
@@ -70,8 +67,9 @@ func (s *Store) Checkpoint(dir string) (*PendingCheckpoint, error) {
 // Mark names the checkpoint, for Confirm and Abandon.
 func (p *PendingCheckpoint) Mark() statecow.Mark { return p.list.Mark }
 
-// Finish lists the files and writes the list. It reads every table that no
-// checkpoint of the store had before. Any goroutine may call it, also after the
+// Finish makes the files durable, lists them and writes the list. It syncs and reads
+// every table that no checkpoint of the store had before; those of the checkpoint
+// that it was opened with count as durable. Any goroutine may call it, also after the
 // store was closed; checkpoints of a store are finished one at a time.
 func (p *PendingCheckpoint) Finish() (Checkpoint, error) {
 	names, err := p.fs.List(p.dir)
@@ -90,8 +88,15 @@ func (p *PendingCheckpoint) Finish() (Checkpoint, error) {
 		}
 		p.list.Files = append(p.list.Files, f)
 	}
+	err = p.list.write(p.fs, p.dir)
+	if err == nil {
+		err = syncDir(p.fs, p.fs.PathDir(p.dir))
+	}
+	if err != nil {
+		return Checkpoint{}, typed(p.dir, err)
+	}
 	p.sums.keep(p.list.Files)
-	return p.list, typed(p.dir, p.list.write(p.fs, p.dir))
+	return p.list, nil
 }
 
 // Encode returns the list as ListName holds it: one line of JSON and one with the
@@ -199,5 +204,5 @@ func (c Checkpoint) link(fs vfs.FS, from, to string) error {
 			return typed(to, err)
 		}
 	}
-	return typed(to, syncDir(fs, to))
+	return nil
 }

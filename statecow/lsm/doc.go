@@ -42,7 +42,7 @@
 //
 // # Checkpoints
 //
-// Beside the stream of Snapshot.Write, which any store can read, Checkpoint makes
+// The store itself syncs no file. Beside the stream of Snapshot.Write, which any store can read, Checkpoint makes
 // a directory of hard links to the tables as they are, in the time that flushing
 // the memtable takes (Prepare shortens it). Tables never change, so an uploader
 // sends only those that it has not sent before: each File names its content by size
@@ -59,9 +59,7 @@
 //
 // A flush or compaction that fails is not tried again: the store refuses all
 // further work with a *DiskError or *TableError, its background work stands still,
-// and Close ends it. State comes back from the last checkpoint. A failed fsync
-// leaves unknown what the disk holds, so that a second try may succeed without
-// having stored anything.
+// and Close ends it. State comes back from the last checkpoint.
 //
 // # Ownership and goroutines
 //

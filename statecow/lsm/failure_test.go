@@ -61,7 +61,7 @@ func TestDirectoryBelongsToOneStore(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	m := open(t, lsm.Options{Dir: filepath.Join(dir, "a")})
-	m.fill(0, 5000, "v")
+	m.fill(0, 1500, "v")
 	s, err := m.Snapshot()
 	m.must(err)
 	if err := m.Close(); err == nil || !strings.Contains(err.Error(), "1 snapshots") {
@@ -104,7 +104,6 @@ func TestFullDiskEndsTheStore(t *testing.T) {
 		"AllWrites": writes,
 		"Tables":    func(op errorfs.Op) bool { return writes(op) && strings.HasSuffix(op.Path, ".sst") },
 		"Manifest":  func(op errorfs.Op) bool { return writes(op) && strings.Contains(op.Path, "MANIFEST") },
-		"Sync":      func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &failing{err: fmt.Errorf("injected: %w", syscall.ENOSPC), match: match}
@@ -145,14 +144,17 @@ func putUntilError(m *model) error {
 func TestFailedCheckpointLeavesTheStoreUsable(t *testing.T) {
 	mem := vfs.NewMem()
 	f := &failing{err: syscall.ENOSPC, match: func(op errorfs.Op) bool { return writes(op) && strings.HasPrefix(op.Path, "chk") }}
-	m := open(t, lsm.Options{Dir: "state", FS: errorfs.Wrap(mem, f)})
-	m.fill(0, 3000, "v")
+	syncs := &failing{err: syscall.ENOSPC, match: func(op errorfs.Op) bool {
+		return op.Kind == errorfs.OpFileSync && strings.HasSuffix(op.Path, ".sst")
+	}}
+	m := open(t, lsm.Options{Dir: "state", FS: errorfs.Wrap(mem, errorfs.Any(f, syncs))})
+	m.fill(0, 1500, "v")
 	f.on.Store(true)
 	if _, err := m.Checkpoint("chk"); !errors.Is(err, lsm.ErrDiskFull) {
 		t.Fatalf("Checkpoint = %v", err)
 	}
 	f.on.Store(false)
-	m.fill(2000, 4000, "w")
+	m.fill(1000, 2000, "w")
 	p, err := m.Checkpoint("chk")
 	m.must(err)
 	f.on.Store(true)
@@ -163,6 +165,11 @@ func TestFailedCheckpointLeavesTheStoreUsable(t *testing.T) {
 		t.Fatalf("half a checkpoint: %v", err)
 	}
 	f.on.Store(false)
+	syncs.on.Store(true)
+	if _, err := p.Finish(); !errors.Is(err, lsm.ErrDiskFull) {
+		t.Fatalf("Finish with a table that cannot be synced = %v", err)
+	}
+	syncs.on.Store(false)
 	_, err = p.Finish()
 	m.must(err)
 	restored(t, lsm.Options{Dir: "b", FS: mem}, "chk", m.want).check()
@@ -216,7 +223,7 @@ func TestEveryFailedCallIsReported(t *testing.T) {
 func TestDamagedTableIsNamed(t *testing.T) {
 	mem := vfs.NewMem()
 	m := open(t, lsm.Options{Dir: "state", FS: mem})
-	m.fill(0, 5000, "v")
+	m.fill(0, 1500, "v")
 	c := m.checkpoint("chk")
 	damageTables(t, mem, "chk")
 	s, err := lsm.Open(lsm.Options{Dir: "b", FS: mem, MaxGroups: maxGroups, CacheSize: 1}, "chk")

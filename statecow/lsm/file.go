@@ -61,9 +61,19 @@ func (f File) compare(path string, got File, err error) error {
 
 // readFile copies a file to w and describes it.
 func readFile(fs vfs.FS, path, name string, w io.Writer) (File, error) {
+	return readAndSync(fs, path, name, w, false)
+}
+
+// readAndSync is readFile that makes the content durable first.
+func readAndSync(fs vfs.FS, path, name string, w io.Writer, sync bool) (File, error) {
 	r, err := fs.Open(path, vfs.SequentialReadsOption)
 	if err != nil {
 		return File{}, err
+	}
+	if sync {
+		if err := r.Sync(); err != nil {
+			return File{}, errors.Join(err, r.Close())
+		}
 	}
 	h := xxh3.New()
 	n, err := io.CopyBuffer(io.MultiWriter(h, w), reader{r}, make([]byte, 256<<10))
@@ -103,7 +113,7 @@ func (s *sums) keep(files []File) {
 	}
 }
 
-// of describes a file of a directory.
+// of describes a file of a directory, which it syncs if it is unknown.
 func (s *sums) of(fs vfs.FS, dir, name string) (File, error) {
 	s.mu.Lock()
 	f, ok := s.known[name]
@@ -111,5 +121,5 @@ func (s *sums) of(fs vfs.FS, dir, name string) (File, error) {
 	if ok {
 		return f, nil
 	}
-	return readFile(fs, fs.PathJoin(dir, name), name, io.Discard)
+	return readAndSync(fs, fs.PathJoin(dir, name), name, io.Discard, true)
 }

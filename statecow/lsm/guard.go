@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // guard stands between a store and Pebble's background work. It remembers the
@@ -98,49 +97,3 @@ func (g *guard) Fatalf(format string, args ...any) {
 	}
 	g.fail(fmt.Errorf(format, args...))
 }
-
-// guardedFS is a file system on which the background work of a broken store begins
-// no new table: it waits until the store closes, instead of failing again at once,
-// forever.
-type guardedFS struct {
-	vfs.FS
-	guard *guard
-}
-
-// Create implements vfs.FS. The owner never gets here with one of the categories.
-func (f guardedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := f.guard.err(); err != nil {
-		if c == "pebble-memtable-flush" || c == "pebble-compaction" {
-			<-f.guard.closing
-		}
-		return nil, err
-	}
-	return f.FS.Create(name, c)
-}
-
-// OpenDir implements vfs.FS.
-func (f guardedFS) OpenDir(name string) (vfs.File, error) {
-	d, err := f.FS.OpenDir(name)
-	if err != nil {
-		return nil, err
-	}
-	return guardedDir{d, f.guard}, nil
-}
-
-// guardedDir reports failed syncs of a directory to the guard alone: Pebble would
-// end the process.
-type guardedDir struct {
-	vfs.File
-	guard *guard
-}
-
-// Sync implements vfs.File.
-func (d guardedDir) Sync() error {
-	if err := d.File.Sync(); err != nil {
-		d.guard.fail(err)
-	}
-	return nil
-}
-
-// Unwrap implements vfs.FS.
-func (f guardedFS) Unwrap() vfs.FS { return f.FS }

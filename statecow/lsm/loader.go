@@ -173,7 +173,7 @@ func (l *loader) begin() error {
 	s := l.s
 	l.path = s.opts.FS.PathJoin(s.opts.Dir, fmt.Sprintf("restore-%d.tmp", l.tables))
 	l.tables++
-	f, err := s.opts.FS.Create(l.path, vfs.WriteCategoryUnspecified)
+	f, err := scratchFS{s.opts.FS, s.guard}.Create(l.path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (s *Store) start(exists bool) error {
 // pebble are Pebble's options. present is the mark of what is written. Memory for caches comes on top.
 func (o Options) pebble(g *guard, present *atomic.Uint64) *pebble.Options {
 	po := &pebble.Options{
-		FS:                          guardedFS{o.FS, g},
+		FS:                          scratchFS{o.FS, g},
 		Logger:                      g,
 		EventListener:               g.listener(),
 		FormatMajorVersion:          pebble.FormatTableFormatV6,
