@@ -129,7 +129,6 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 	}
 }
 
-
 // TestJobsGoOnAtAnotherParallelismAndMode kills a job again and again and goes on with
 // another parallelism and mode, with records in flight on all kinds of edges.
 func TestJobsGoOnAtAnotherParallelismAndMode(t *testing.T) {

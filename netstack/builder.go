@@ -8,3 +8,7 @@ type builder struct {
 	free []byte // what is left of the buffer's payload area
 	at   int    // place in Partition.open, while buf is set
 }
+
+// Builders is the number of open buffers that Space distinguishes: one per
+// subpartition, or a single one for a broadcast.
+func (p *Partition) Builders() int { return len(p.builders) }

@@ -1,5 +1,8 @@
 package netstack
 
+// Urgent reports whether NextPriority has something to hand out.
+func (g *Gate) Urgent() bool { return g.urgent.Load() || g.priority.len() > 0 }
+
 // NextPriority is Next for the events alone that go before all data (priority events,
 // and what Hasten accepts): it takes nothing out of a channel's queue, and so may be
 // called while the subtask cannot take any of that, because it waits for its output

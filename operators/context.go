@@ -3,6 +3,7 @@ package operators
 import (
 	"context"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/overtake-stream/overtake/netstack"
@@ -26,7 +27,10 @@ type Context struct {
 	HasTime bool
 	Hash    uint32 // key hash of the record, on keyed edges
 
+	Watermark int64 // of the subtask's input, Unix milliseconds; NoWatermark at first
+
 	partitions []*netstack.Partition
+	urgent     func() bool // the subtask has something to do that must not wait
 	stores     Stores
 	uid        string // of the operator that is being opened
 	err        error
@@ -35,10 +39,22 @@ type Context struct {
 // Now tells the time to states that expire; it implements statecow.Clock.
 func (c *Context) Now(clock statecow.ExpiryClock) int64 {
 	if clock == statecow.EventTime {
-		return c.Time * int64(time.Millisecond)
+		return eventNanos(c.Watermark)
 	}
 	return time.Now().UnixNano()
 }
+
+// eventNanos is a time in milliseconds in nanoseconds, as far as there are any.
+func eventNanos(millis int64) int64 {
+	const factor = int64(time.Millisecond)
+	return max(math.MinInt64/factor, min(math.MaxInt64/factor, millis)) * factor
+}
+
+// SetUrgent says how the subtask tells that it has something to do that must not wait.
+func (c *Context) SetUrgent(urgent func() bool) { c.urgent = urgent }
+
+// pause reports whether a run of timers should be interrupted.
+func (c *Context) pause() bool { return !c.Available() || (c.urgent != nil && c.urgent()) }
 
 // release closes a store that is not the engine's.
 func (c *Context) release(k *KeyedStore) error {

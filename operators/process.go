@@ -2,6 +2,7 @@ package operators
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/overtake-stream/overtake/statecow"
@@ -23,11 +24,43 @@ type Finisher[O any] interface {
 	Finish(out Collector[O]) error
 }
 
+// TimerProcessor is a Processor that sets timers.
+type TimerProcessor[K comparable, O any] interface {
+	// OnTimer is called when the watermark has reached the time of a timer of the key.
+	// State handles refer to the key, which is lent.
+	OnTimer(key K, at int64, out Collector[O]) error
+}
+
 // KeyedContext is the Context of a Processor: its state handles refer to the key
 // of the current record.
 type KeyedContext struct {
 	*Context
 	states *statecow.States
+	timers *statecow.Timers // nil: the Processor has none
+	key    []byte           // of the current record or timer
+}
+
+// ErrTimers: timers were used by a Processor without OnTimer, or in its Open.
+var ErrTimers = errors.New("timers need a Processor with OnTimer, and a current key")
+
+// SetTimer sets a timer of the current key in the current namespace, in Unix
+// milliseconds of event time. Setting it again does nothing. One in the past fires
+// when the watermark moves next.
+func (c *KeyedContext) SetTimer(at int64) error {
+	if c.timers == nil || c.key == nil {
+		return ErrTimers
+	}
+	_, err := c.timers.Add(at, c.Hash, c.key, nil)
+	return err
+}
+
+// DeleteTimer removes a timer of the current key, if it is set.
+func (c *KeyedContext) DeleteTimer(at int64) error {
+	if c.timers == nil || c.key == nil {
+		return ErrTimers
+	}
+	_, err := c.timers.Remove(at, c.Hash, c.key, nil)
+	return err
 }
 
 // States are the named states of the operator, for the constructors of state handles
@@ -100,6 +133,8 @@ type process[K comparable, I, O any] struct {
 	keyed *KeyedStore
 	user  Processor[K, I, O]
 	next  Collector[O]
+
+	onTimer func(key K, at int64, out Collector[O]) error
 }
 
 // Process returns the operator that runs a Processor.
@@ -124,7 +159,58 @@ func (p *process[K, I, O]) Open(ctx *Context) (err error) {
 	if err := p.verify(); err != nil {
 		return err
 	}
-	return p.keyed.Restore()
+	if err := p.keyed.Restore(); err != nil {
+		return err
+	}
+	return p.openTimers()
+}
+
+// openTimers finds the timers among the restored state.
+func (p *process[K, I, O]) openTimers() (err error) {
+	t, ok := p.user.(TimerProcessor[K, O])
+	if !ok {
+		return nil
+	}
+	m, ok := p.keyed.Store.(*statecow.Map)
+	if !ok {
+		return fmt.Errorf("%w: and a store that has timers, which %T has not", ErrTimers, p.keyed.Store)
+	}
+	p.onTimer = t.OnTimer
+	p.ctx.timers, err = statecow.NewTimers(m, "timers")
+	return err
+}
+
+// OnWatermark implements Timed.
+func (p *process[K, I, O]) OnWatermark(watermark int64) (done bool, err error) {
+	if p.ctx.timers == nil {
+		return true, nil
+	}
+	err = p.ctx.timers.Fire(watermark, p.fire)
+	if errors.Is(err, errPause) {
+		return false, nil
+	}
+	return true, err
+}
+
+// fire runs one timer. Between two, the subtask may take a barrier.
+func (p *process[K, I, O]) fire(t statecow.Timer) error {
+	key, err := p.codec.Decode(t.Key)
+	if err != nil {
+		return err
+	}
+	p.ctx.key = t.Key
+	p.ctx.states.SetKey(t.Hash, t.Key)
+	p.ctx.Time, p.ctx.HasTime, p.ctx.Hash = t.At, true, t.Hash
+	if err := p.onTimer(key, t.At, p.next); err != nil {
+		return err
+	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if p.ctx.pause() {
+		return errPause
+	}
+	return nil
 }
 
 // verify compares the states with those of the checkpoint.
@@ -149,6 +235,7 @@ func (p *process[K, I, O]) verify() error {
 // Collect implements Collector.
 func (p *process[K, I, O]) Collect(v I) {
 	key, bytes := p.encode(v)
+	p.ctx.key = bytes
 	p.ctx.states.SetKey(p.ctx.Hash, bytes)
 	if err := p.user.Process(key, v, p.next); err != nil {
 		p.ctx.Fail(err)
@@ -166,6 +253,17 @@ func (p *process[K, I, O]) Finish() error {
 // Close implements Operator.
 func (p *process[K, I, O]) Close(bool) error {
 	if p.keyed == nil {
+		return nil
+	}
+	var err error
+	if p.ctx != nil && p.ctx.timers != nil {
+		err = p.ctx.timers.Close()
+	}
+	return errors.Join(err, p.release())
+}
+
+func (p *process[K, I, O]) release() error {
+	if p.ctx == nil {
 		return nil
 	}
 	return p.ctx.release(p.keyed)

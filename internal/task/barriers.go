@@ -35,6 +35,11 @@ func (t *Task) serve() error {
 	return nil
 }
 
+// urgent reports whether serve has something to do.
+func (t *Task) urgent() bool {
+	return t.mail.full.Load() || t.cfg.Gate != nil && t.cfg.Gate.Urgent()
+}
+
 func (t *Task) obey(cmd Command) error {
 	c := t.checkpoints
 	switch cmd.Kind {

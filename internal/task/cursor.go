@@ -10,11 +10,12 @@ import (
 // cursor is a place among the records of the buffer being read. A subtask may
 // leave it there when its outputs are full, and go on later.
 type cursor struct {
-	it      record.Iterator
-	item    netstack.Item
-	input   operators.Input
-	holding bool    // item.Buf is ours to release
-	channel Channel // that it came from, if checkpoints are taken
+	it          record.Iterator
+	item        netstack.Item
+	input       operators.Input
+	holding     bool    // item.Buf is ours to release
+	markChannel int     // that watermarks belong to; negative if that is unknown
+	channel     Channel // that it came from, if checkpoints are taken
 }
 
 func (c *cursor) empty() bool { return c.it.Rest() == 0 && !c.holding }
@@ -31,14 +32,14 @@ func (t *Task) fetch() (bool, error) {
 	if len(t.replay) > 0 {
 		run := t.replay[0]
 		t.replay = t.replay[1:]
-		t.cursor = cursor{it: record.Over(run.Records), input: t.cfg.Inputs[run.Input], channel: run.Channel}
+		t.cursor = cursor{it: record.Over(run.Records), input: t.cfg.Inputs[run.Input], channel: run.Channel, markChannel: t.channelOf(run)}
 		return true, nil
 	}
 	item, ok := t.cfg.Gate.Next()
 	if !ok || item.Event != nil {
 		return ok, t.event(item)
 	}
-	t.cursor = cursor{item: item, input: t.cfg.Inputs[item.Input], holding: true}
+	t.cursor = cursor{item: item, input: t.cfg.Inputs[item.Input], holding: true, markChannel: item.Channel}
 	item.Buf.SetState(bufferpool.Received)
 	if t.checkpoints != nil {
 		t.cursor.channel = t.checkpoints.Inputs[item.Channel]
@@ -49,6 +50,18 @@ func (t *Task) fetch() (bool, error) {
 	}
 	t.cursor.it = record.Over(item.Buf.Payload())
 	return true, nil
+}
+
+// channelOf is the channel that records in flight have come from, if it is still there.
+func (t *Task) channelOf(run InFlight) int {
+	if t.restored.SameChannels {
+		for ch, in := range t.checkpoints.Inputs {
+			if in.Edge == run.Edge && in.From == run.From {
+				return ch
+			}
+		}
+	}
+	return -1
 }
 
 // event takes an event of a channel. The gate itself keeps account of channels that
@@ -89,6 +102,15 @@ func (t *Task) slice() (n int, err error) {
 		if !ok {
 			t.release()
 			return n, nil
+		}
+		if r.Kind != record.Data {
+			if err := t.mark(t.cursor.markChannel, &r); err != nil {
+				return n, err
+			}
+			if t.time.busy {
+				return n, nil // operators are told before the next record
+			}
+			continue
 		}
 		if err := t.cursor.input.Record(&r); err != nil {
 			return n, err

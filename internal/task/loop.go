@@ -56,6 +56,8 @@ func (t *Task) step() (Next, error) {
 		return AwaitInput, nil
 	case !t.ctx.Available():
 		return AwaitOutput, nil
+	case t.time.busy:
+		return t.tell()
 	case c != nil && c.held:
 		return AwaitInput, nil
 	case t.cfg.Source == nil:
@@ -112,6 +114,7 @@ func (t *Task) endSlice(n int) error {
 	}
 	now := t.clock.Now()
 	t.pace.adapt(now)
+	t.ownMark(now)
 	t.flush(now)
 	t.stats.records.Store(t.records)
 	// The Go scheduler preempts after 10 ms only. Without this, a busy subtask would
@@ -170,6 +173,9 @@ func (t *Task) awaitInput() error {
 	now := t.clock.Now()
 	if err := t.look(now); err != nil {
 		return err
+	}
+	if t.ownMark(now); t.time.busy {
+		return nil
 	}
 	t.flush(now)
 	t.stats.records.Store(t.records)

@@ -21,6 +21,10 @@ type Restored struct {
 	Context   context.Context
 	// Finished says that all subtasks of the chain had finished.
 	Finished bool
+	// Marks are the watermarks of the channels that this subtask had, or if SameChannels
+	// is not set, that all subtasks had.
+	Marks        []Mark
+	SameChannels bool
 	// InFlight are the records that were on their way to this subtask, by input.
 	InFlight []InFlight
 }

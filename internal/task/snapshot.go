@@ -17,6 +17,8 @@ const (
 	// LayoutState begins the name of the part that describes keyed state.
 	LayoutState = "layout " // of the keyed state with the name that follows
 	flightState = "in flight"
+	// MarksState is the name of the part with the watermarks of a subtask's channels.
+	MarksState  = "watermarks"
 	smallFlight = "in flight, small" // index and records are in the manifest
 )
 
@@ -45,6 +47,7 @@ func (t *Task) snapshot(r *round) error {
 			r.add(c, c.UIDs[i], checkpoint.Part{Kind: checkpoint.OperatorState, State: pieceState, Inline: operators.JoinPieces([][]byte{piece})})
 		}
 	}
+	t.saveMarks(r)
 	shots, err := c.Stores.snapshot(r.barrier)
 	r.shots = shots
 	return err

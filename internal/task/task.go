@@ -51,6 +51,7 @@ type Task struct {
 	assemblers    []*record.Assembler // by channel; nil until a record spans buffers
 	ended         bool                // the source has no more
 	restored      Restored
+	time          eventTime
 	replay        []InFlight // records of the restored checkpoint, before any new ones
 	records       uint64
 	checkpoints   *checkpoints
@@ -82,6 +83,7 @@ func New(cfg Config, clock perf.Clock) *Task {
 		t.checkpoints = newCheckpoints(cfg.Checkpoints, cfg.Gate)
 		t.ctx.SetStores(cfg.Checkpoints.Stores)
 	}
+	t.initTime()
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()
 	return t
@@ -199,6 +201,8 @@ func (t *Task) open() error {
 		}
 	}
 	if t.checkpoints != nil {
+		t.ctx.SetUrgent(t.urgent)
+		t.restoreMarks()
 		for _, p := range t.ctx.Partitions() {
 			t.checkpoints.subs += p.Subpartitions()
 		}
