@@ -5,6 +5,7 @@ import (
 
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
+	"github.com/overtake-stream/overtake/internal/recovery"
 	"github.com/overtake-stream/overtake/internal/task"
 )
 
@@ -34,30 +35,18 @@ func (c *coordinator) manifest(x protocol.Command) *checkpoint.Manifest {
 		m.Kind = checkpoint.Savepoint
 	}
 	m.Stats.Duration = time.Duration(m.Completed - m.Triggered)
-	ops := map[string]int{}
 	names := map[string]string{}
 	for _, n := range c.keep.job.nodes {
 		names[n.key()] = n.name
 	}
+	notices := make([]task.Notice, len(x.Payloads))
 	for member, payload := range x.Payloads {
-		n := payload.(task.Notice)
+		notices[member] = payload.(task.Notice)
+	}
+	recovery.Gather(m, notices, func(member int) recovery.Place {
 		head, index := c.w.plan.memberAt(protocol.Member(member))
-		m.Stats.SyncPause = max(m.Stats.SyncPause, n.Cost.Pause)
-		m.Stats.Align = max(m.Stats.Align, n.Cost.Align)
-		m.Stats.NewBytes += n.Cost.Bytes
-		for _, s := range n.Saved {
-			i, seen := ops[s.UID]
-			if !seen {
-				i = len(m.Operators)
-				ops[s.UID] = i
-				m.Operators = append(m.Operators, checkpoint.Operator{UID: s.UID, Name: names[s.UID], Parallelism: head.parallelism})
-			}
-			m.Operators[i].Subtasks = append(m.Operators[i].Subtasks, checkpoint.Subtask{Index: index, Finished: s.Finished, Parts: s.Parts})
-		}
-	}
-	for _, ref := range m.BlobSet() {
-		m.Stats.FullBytes += ref.Stored
-	}
+		return recovery.Place{Index: index, Parallelism: head.parallelism}
+	}, func(uid string) string { return names[uid] })
 	return m
 }
 

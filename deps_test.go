@@ -49,6 +49,7 @@ var layers = []layer{
 	{folder: "operators", modules: []string{"github.com/zeebo/xxh3", "google.golang.org/protobuf"}, tests: []string{"connectors"}},
 	{folder: "operators/..."},
 	{folder: "internal/task", tests: []string{"connectors"}},
+	{folder: "internal/recovery"},
 	{folder: "internal/sim", testOnly: true},
 	{folder: ".", tests: []string{"connectors"}},
 	{folder: "connectors/..."}, // one that needs more is a module of its own

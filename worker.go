@@ -198,12 +198,12 @@ func (w *worker) begin() error {
 			return nil
 		}
 	}
-	r, err := newRecovery(w.ctx, w.plan, w.keep)
+	d, err := newDealer(w.ctx, w.plan, w.keep)
 	if err != nil {
 		return err
 	}
 	for _, s := range w.subtasks {
-		share, err := r.share(s.head, s.index, s.uids)
+		share, err := d.Share(s.receiver())
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package overtake
+package recovery
 
 import (
 	"fmt"
@@ -10,22 +10,28 @@ import (
 	"github.com/overtake-stream/overtake/operators"
 )
 
+// flight is the records that were in flight on one channel.
+type flight struct {
+	task.Run
+	records []byte
+}
+
 // inFlight reads all records that were in flight. What was captured at the two ends of
 // a channel is one run: the receiver's come first, the sender's were behind them.
-func (r *recovery) inFlight() error {
-	for _, op := range r.keep.from.Operators {
+func (d *Dealer) inFlight() error {
+	for _, op := range d.from.Manifest.Operators {
 		for _, s := range op.Subtasks {
 			for _, p := range s.Parts {
 				if p.Kind != checkpoint.Channels {
 					continue
 				}
-				if err := r.addFlights(p); err != nil {
-					return fmt.Errorf("overtake: records in flight of %q subtask %d: %w", op.Name, s.Index, err)
+				if err := d.addFlights(p); err != nil {
+					return fmt.Errorf("recovery: records in flight of %q subtask %d: %w", op.Name, s.Index, err)
 				}
 			}
 		}
 	}
-	for _, list := range r.fly {
+	for _, list := range d.fly {
 		slices.SortStableFunc(list, func(a, b flight) int {
 			switch {
 			case a.To != b.To:
@@ -43,8 +49,8 @@ func (r *recovery) inFlight() error {
 	return nil
 }
 
-func (r *recovery) addFlights(p checkpoint.Part) error {
-	index, records, err := r.flightBytes(p)
+func (d *Dealer) addFlights(p checkpoint.Part) error {
+	index, records, err := d.flightBytes(p)
 	if err != nil {
 		return err
 	}
@@ -56,63 +62,63 @@ func (r *recovery) addFlights(p checkpoint.Part) error {
 		if run.Bytes > int64(len(records)) {
 			return task.ErrRuns
 		}
-		r.fly[run.Edge] = append(r.fly[run.Edge], flight{Run: run, records: records[:run.Bytes:run.Bytes]})
+		d.fly[run.Edge] = append(d.fly[run.Edge], flight{Run: run, records: records[:run.Bytes:run.Bytes]})
 		records = records[run.Bytes:]
 	}
 	return nil
 }
 
-func (r *recovery) flightBytes(p checkpoint.Part) (index, records []byte, err error) {
+func (d *Dealer) flightBytes(p checkpoint.Part) (index, records []byte, err error) {
 	if len(p.Chain) == 0 {
 		return task.SplitSmallFlight(p.Inline)
 	}
-	records, err = r.blob(p.Chain[0])
+	records, err = d.blob(p.Chain[0])
 	return p.Inline, records, err
 }
 
 // runs are the records in flight on an edge that a subtask is to process.
-func (r *recovery) runs(e *edge, index int) (list []task.InFlight, err error) {
-	flights := r.fly[e.key()]
+func (d *Dealer) runs(e *Edge, index int) (list []task.InFlight, err error) {
+	flights := d.fly[e.Key]
 	for i := 0; i < len(flights); {
 		whole := flights[i].records
 		ch := flights[i].Channel
 		for i++; i < len(flights) && flights[i].Channel == ch; i++ {
 			whole = append(slices.Clip(whole), flights[i].records...)
 		}
-		mine, err := r.route(e, ch, whole, index)
+		mine, err := d.route(e, ch, whole, index)
 		if err != nil {
 			return nil, err
 		}
 		if len(mine) > 0 {
 			ch.To = index
-			list = append(list, task.InFlight{Channel: ch, Input: e.input, Records: mine})
+			list = append(list, task.InFlight{Channel: ch, Input: e.Input, Records: mine})
 		}
 	}
 	return list, nil
 }
 
 // route picks from the records of a channel those that go to subtask index today.
-func (r *recovery) route(e *edge, ch task.Channel, records []byte, index int) ([]byte, error) {
-	before, now := r.before(e), e.to.parallelism
+func (d *Dealer) route(e *Edge, ch task.Channel, records []byte, index int) ([]byte, error) {
+	before, now := d.before(e), e.Parallelism
 	switch {
-	case e.pattern == broadcast:
+	case e.Pattern == Broadcast:
 		if index%before == ch.To {
 			return records, nil
 		}
 		return nil, nil
-	case before == now && e.pattern != custom:
+	case before == now && e.Pattern != Custom:
 		if ch.To == index {
 			return records, nil
 		}
 		return nil, nil
-	case e.pattern == keyed:
-		groups := r.plan.job.opts.MaxParallelism
+	case e.Pattern == Keyed:
+		groups := d.from.Groups
 		return pick(records, func(rec *record.Record) (bool, error) {
 			return operators.GroupOwner(operators.KeyGroup(rec.Hash, groups), groups, now) == index, nil
 		})
-	case e.pattern == custom:
+	case e.Pattern == Custom:
 		return pick(records, func(rec *record.Record) (bool, error) {
-			to, err := e.choose(rec, now)
+			to, err := e.Choose(rec, now)
 			return to == index, err
 		})
 	}
@@ -123,11 +129,11 @@ func (r *recovery) route(e *edge, ch task.Channel, records []byte, index int) ([
 }
 
 // before is how many subtasks the receiving operator had.
-func (r *recovery) before(e *edge) int {
-	if op := r.saved[e.to.key()]; op != nil {
+func (d *Dealer) before(e *Edge) int {
+	if op := d.saved[e.Receiver]; op != nil {
 		return op.Parallelism
 	}
-	return e.to.parallelism
+	return e.Parallelism
 }
 
 // pick copies the records that want accepts.
