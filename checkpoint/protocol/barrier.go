@@ -66,7 +66,7 @@ var whyNames = [...]string{
 }
 
 // String is the reason in words.
-func (w Why) String() string { return whyNames[w] }
+func (w Why) String() string { return nameOf(whyNames[:], int(w), "reason") }
 
 // Action is one thing to do.
 type Action struct {

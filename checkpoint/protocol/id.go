@@ -25,7 +25,7 @@ const (
 var modeNames = [...]string{"aligned", "at-least-once", "unaligned", "auto"}
 
 // String is the mode's name, as options spell it.
-func (m Mode) String() string { return modeNames[m] }
+func (m Mode) String() string { return nameOf(modeNames[:], int(m), "mode") }
 
 // ParseMode returns the mode of that name.
 func ParseMode(name string) (Mode, bool) {
