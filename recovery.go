@@ -65,8 +65,8 @@ func (s *subtask) receiver() recovery.Subtask {
 	to := recovery.Subtask{Index: s.index, Parallelism: s.head.parallelism, UIDs: s.uids}
 	for _, e := range s.head.inputs {
 		to.Inputs = append(to.Inputs, recovery.Edge{
-			Key: e.key(), Receiver: e.to.key(), Input: e.input, Parallelism: e.to.parallelism,
-			Pattern: e.pattern.dealt(), Choose: e.choose,
+			Key: e.key(), Sender: e.from.key(), Receiver: e.to.key(), Input: e.input,
+			Senders: e.from.parallelism, Parallelism: e.to.parallelism, Pattern: e.pattern.dealt(), Choose: e.choose,
 		})
 	}
 	return to

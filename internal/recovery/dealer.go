@@ -56,7 +56,7 @@ func (d *Dealer) Share(s Subtask) (task.Restored, error) {
 	}
 	out := task.Restored{
 		From: protocol.ID(d.from.Manifest.ID), Own: d.from.Own, Blobs: d.from.Blobs, Context: d.ctx,
-		Operators: map[string]task.RestoredOperator{}, Finished: d.finished(s.UIDs),
+		Operators: map[string]task.RestoredOperator{}, Finished: d.finished(s.UIDs), SameChannels: d.sameChannels(s),
 	}
 	for _, uid := range s.UIDs {
 		op, err := d.operator(uid, s)
@@ -64,6 +64,9 @@ func (d *Dealer) Share(s Subtask) (task.Restored, error) {
 			return out, err
 		}
 		out.Operators[uid] = op
+		if out.Marks, err = d.marks(out.Marks, uid, s, out.SameChannels); err != nil {
+			return out, err
+		}
 	}
 	for i := range s.Inputs {
 		runs, err := d.runs(&s.Inputs[i], s.Index)
@@ -113,6 +116,7 @@ func (d *Dealer) operator(uid string, to Subtask) (out task.RestoredOperator, er
 				if text := string(p.Inline); !slices.Contains(out.Layouts[layout], text) {
 					out.Layouts[layout] = append(out.Layouts[layout], text)
 				}
+			case p.Kind == checkpoint.OperatorState && p.State == task.MarksState: // see marks
 			case p.Kind == checkpoint.OperatorState && mine:
 				if out.Pieces, err = d.pieces(out.Pieces, p); err != nil {
 					return out, err

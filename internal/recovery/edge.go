@@ -16,8 +16,10 @@ const (
 // Edge is an input of a subtask.
 type Edge struct {
 	Key         string // names it in checkpoints
-	Receiver    string // UID of the operator that it leads to
+	Sender      string // UID of the operator that it comes from
+	Receiver    string // and of the one that it leads to
 	Input       int    // which of the gate's
+	Senders     int    // parallelism of the sender, today
 	Parallelism int    // of the receiver, today
 	Pattern     Pattern
 	// Choose asks the partitioner for the receiver among n of an encoded record. Custom.
