@@ -1,17 +1,32 @@
 package operators
 
-type mapper[I, O any] struct {
+// caller is a Collector that has a plain function for what it does. Operators call that
+// one: a method of a generic type, behind an interface, costs two calls more.
+type caller[T any] interface{ call() func(T) }
+
+// callOf returns the function that does what next.Collect does.
+func callOf[T any](next Collector[T]) func(T) {
+	if c, ok := next.(caller[T]); ok {
+		return c.call()
+	}
+	return next.Collect
+}
+
+// called is a transform that is a single function.
+type called[T any] struct {
 	Stateless
-	f    func(I) O
-	next Collector[O]
+	f func(T)
 }
 
 // Collect implements Collector.
-func (m *mapper[I, O]) Collect(v I) { m.next.Collect(m.f(v)) }
+func (c *called[T]) Collect(v T) { c.f(v) }
+
+func (c *called[T]) call() func(T) { return c.f }
 
 // Map returns an operator that passes on f of every record.
 func Map[I, O any](f func(I) O, next Collector[O]) Transform[I] {
-	return &mapper[I, O]{f: f, next: next}
+	pass := callOf(next)
+	return &called[I]{f: func(v I) { pass(f(v)) }}
 }
 
 // Transform is an operator that takes records of I.
@@ -46,22 +61,14 @@ func TryMap[I, O any](f func(*Context, I) (O, error), next Collector[O]) Transfo
 	return &tryMapper[I, O]{f: f, next: next}
 }
 
-type filter[T any] struct {
-	Stateless
-	keep func(T) bool
-	next Collector[T]
-}
-
-// Collect implements Collector.
-func (f *filter[T]) Collect(v T) {
-	if f.keep(v) {
-		f.next.Collect(v)
-	}
-}
-
 // Filter returns an operator that passes on the records that keep returns true for.
 func Filter[T any](keep func(T) bool, next Collector[T]) Transform[T] {
-	return &filter[T]{keep: keep, next: next}
+	pass := callOf(next)
+	return &called[T]{f: func(v T) {
+		if keep(v) {
+			pass(v)
+		}
+	}}
 }
 
 type flatMapper[I, O any] struct {
