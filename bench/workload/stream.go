@@ -16,26 +16,43 @@ type Event struct {
 	Filler uint64
 }
 
-// NewEvent returns event number n of a stream over so many keys.
+// NewEvent returns event number n of a stream over so many keys. The amount depends on
+// the key alone, so that running totals are the same in whatever order events come.
 func NewEvent(n, keys uint64) Event {
 	h := n * 0x9E3779B97F4A7C15 // spreads the keys without a pattern
-	return Event{Key: (h ^ h>>29) % keys, Amount: int64(n%100) + 1, Number: n}
+	key := (h ^ h>>29) % keys
+	return Event{Key: key, Amount: int64(key%100) + 1, Number: n}
+}
+
+// paced takes some time for a record, if there is any to take.
+func paced[T any](delay time.Duration) func(T) T {
+	return func(v T) T {
+		if delay > 0 {
+			time.Sleep(delay)
+		}
+		return v
+	}
 }
 
 // Throughput moves events through two shuffles and drops them: what the exchange
 // can do.
 type Throughput struct {
 	Count uint64
-	Rate  float64 // records/s; 0: as fast as possible
+	Rate  float64       // records/s; 0: as fast as possible
+	Delay time.Duration // of the sink, for each record
 }
 
 // Job returns the job.
 func (w Throughput) Job(opts overtake.Options) *overtake.Job {
 	job := overtake.NewJob("throughput", opts)
 	events := overtake.From(job, generate.Source(func(n uint64) Event { return NewEvent(n, 1<<20) },
-		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"))
-	mapped := overtake.Map(events.Rebalance(), func(e Event) Event { e.Amount++; return e })
-	overtake.To(mapped.Rebalance(), memory.Discard[Event](), overtake.WithName("discard"))
+		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"), overtake.WithUID("generate"))
+	mapped := overtake.Map(events.Rebalance(), func(e Event) Event { e.Amount++; return e }, overtake.WithUID("map"))
+	sink := memory.Discard[Event]()
+	if w.Delay > 0 {
+		sink = slow(w.Delay)
+	}
+	overtake.To(mapped.Rebalance(), sink, overtake.WithName("discard"), overtake.WithUID("discard"))
 	return job
 }
 
@@ -43,20 +60,27 @@ func (w Throughput) Job(opts overtake.Options) *overtake.Job {
 type Totals struct {
 	Count, Keys uint64
 	Rate        float64
-	Sink        overtake.Sink[overtake.Pair[uint64, int64]] // gets the final total of every key
+	Every       bool                                        // all updates go to the sink, not only the last of each key
+	Delay       time.Duration                               // of the sink, for each record
+	Sink        overtake.Sink[overtake.Pair[uint64, int64]] // gets the totals
 }
 
 // Job returns the job.
 func (w Totals) Job(opts overtake.Options) *overtake.Job {
 	job := overtake.NewJob("totals", opts)
 	events := overtake.From(job, generate.Source(func(n uint64) Event { return NewEvent(n, w.Keys) },
-		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"))
+		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"), overtake.WithUID("generate"))
+	named := []overtake.OpOption{overtake.WithName("total"), overtake.WithUID("total")}
+	if !w.Every {
+		named = append(named, overtake.FinalOnly())
+	}
 	totals := overtake.Aggregate(overtake.KeyBy(events, func(e Event) uint64 { return e.Key }),
 		overtake.Aggregator[Event, int64, int64]{
 			Add:    func(sum *int64, e Event) { *sum += e.Amount },
 			Result: func(sum *int64) int64 { return *sum },
-		}, overtake.FinalOnly(), overtake.WithName("total"), overtake.WithUID("total"))
-	overtake.To(totals, w.Sink, overtake.WithName("write"))
+		}, named...)
+	totals = overtake.Map(totals, paced[overtake.Pair[uint64, int64]](w.Delay), overtake.WithName("pace"), overtake.WithUID("pace"))
+	overtake.To(totals, w.Sink, overtake.WithName("write"), overtake.WithUID("write"))
 	return job
 }
 
@@ -72,11 +96,15 @@ type Backpressure struct {
 func (w Backpressure) Job(opts overtake.Options) *overtake.Job {
 	job := overtake.NewJob("backpressure", opts)
 	events := overtake.From(job, generate.Source(func(n uint64) Event { return NewEvent(n, 1<<10) },
-		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"))
-	mapped := overtake.Map(events.Rebalance(), func(e Event) Event { e.Amount++; return e })
-	overtake.To(mapped.Rebalance(), memory.Func(func(Event) error {
-		time.Sleep(w.Delay)
-		return nil
-	}), overtake.WithName("slow"))
+		generate.Options{Count: w.Count, Rate: w.Rate}), overtake.WithName("generate"), overtake.WithUID("generate"))
+	mapped := overtake.Map(events.Rebalance(), func(e Event) Event { e.Amount++; return e }, overtake.WithUID("map"))
+	overtake.To(mapped.Rebalance(), slow(w.Delay), overtake.WithName("slow"), overtake.WithUID("slow"))
 	return job
+}
+
+func slow(delay time.Duration) overtake.Sink[Event] {
+	return memory.Func(func(Event) error {
+		time.Sleep(delay)
+		return nil
+	})
 }

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"time"
+
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/connectors/files"
 )
@@ -11,16 +13,21 @@ type WordCount struct {
 	Root   string // folder to read
 	Glob   string // which files below it, e.g. "**/*.go"
 	Output string // TSV file with a line "word<TAB>count" for each word
+
+	ReadDelay time.Duration // for each block
+	Delay     time.Duration // of the sink, for each line
 }
 
 // Job returns the job.
 func (w WordCount) Job(opts overtake.Options) *overtake.Job {
 	job := overtake.NewJob("wordcount", opts)
 	blocks := overtake.From(job, files.Blocks(files.Options{Root: w.Root, Glob: w.Glob}), overtake.WithUID("read"))
-	words := overtake.FlatMap(blocks, SplitWords, overtake.WithName("split"))
+	blocks = overtake.Map(blocks, paced[string](w.ReadDelay), overtake.WithName("pace"), overtake.WithUID("pace read"))
+	words := overtake.FlatMap(blocks, SplitWords, overtake.WithName("split"), overtake.WithUID("split"))
 	counts := overtake.Count(overtake.KeyBy(words, func(w string) string { return w }),
 		overtake.FinalOnly(), overtake.WithName("count"), overtake.WithUID("count"))
-	overtake.To(counts, files.TSV[overtake.Pair[string, int64]](w.Output), overtake.WithName("write"))
+	counts = overtake.Map(counts, paced[overtake.Pair[string, int64]](w.Delay), overtake.WithName("pace"), overtake.WithUID("pace write"))
+	overtake.To(counts, files.TSV[overtake.Pair[string, int64]](w.Output), overtake.WithName("write"), overtake.WithUID("write"))
 	return job
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/lmittmann/tint"
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/ckpt"
 	"github.com/overtake-stream/overtake/bench/state"
 )
 
@@ -25,6 +26,7 @@ type cli struct {
 	Quiet    bool       `short:"q" help:"Show no progress."`
 
 	Run        runCmd        `cmd:"" help:"Run a job."`
+	Savepoint  savepointCmd  `cmd:"" help:"Ask a running job for a savepoint."`
 	Bench      benchCmd      `cmd:"" help:"Measure, side by side with baselines."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
@@ -37,7 +39,7 @@ type env struct {
 }
 
 func main() {
-	if bench.Child() || state.Child() {
+	if bench.Child() || state.Child() || ckpt.Child() {
 		return
 	}
 	os.Exit(run(os.Args[1:]))

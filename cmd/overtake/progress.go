@@ -16,6 +16,8 @@ type progress struct {
 	start time.Time
 	last  time.Time
 	seen  map[string]overtake.OperatorStats
+
+	checkpoints checkpointSums
 }
 
 func newProgress(e *env, h *overtake.Handle) *progress {
@@ -40,6 +42,7 @@ func (p *progress) update() {
 			short(float64(s.Records-before.Records)/seconds),
 			100*(s.Busy-before.Busy).Seconds()/total, 100*(s.Backpressured-before.Backpressured).Seconds()/total))
 	}
+	p.history()
 	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", now.Sub(p.start).Seconds(), strings.Join(parts, " | "))
 }
 
@@ -48,6 +51,7 @@ func (p *progress) end() {
 	if !p.on {
 		return
 	}
+	p.history()
 	elapsed := time.Since(p.start)
 	fmt.Fprintf(os.Stderr, "done in %v\n", elapsed.Round(time.Millisecond))
 	for _, s := range p.h.Stats() {
@@ -56,6 +60,7 @@ func (p *progress) end() {
 			s.Name, s.Subtasks, short(float64(s.Records)), short(float64(s.Records)/elapsed.Seconds()),
 			100*s.Busy.Seconds()/total, 100*s.Idle.Seconds()/total, 100*s.Backpressured.Seconds()/total)
 	}
+	p.checkpoints.print(p.h.Restarts())
 }
 
 // short writes a number with a unit.
