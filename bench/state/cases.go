@@ -156,7 +156,7 @@ func (p *plan) pauseCases() []bench.Case {
 	ahead := afterwards
 	ahead.Name += "/64-ahead"
 	ahead.Ours = p.measure(kindOurs, request{Op: "after", Count: max(1, min(1e6, p.n/10)), Ahead: true})
-	ahead.Baselines = []bench.Baseline{plain}
+	ahead.Baselines = []bench.Baseline{{Name: "itself, one key at a time", Run: after(kindOurs).Run}}
 	return append(list, afterwards, ahead)
 }
 
