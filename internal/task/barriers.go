@@ -28,7 +28,7 @@ func (t *Task) serve() error {
 		if !ok {
 			break
 		}
-		if err := t.barrier(item.Channel, item.Event, item.Overtaken); err != nil {
+		if err := t.barrier(item, true); err != nil {
 			return err
 		}
 	}
@@ -90,14 +90,14 @@ func (t *Task) drop(id protocol.ID) {
 	}
 }
 
-// barrier takes a barrier from a channel. overtaken is how many of the channel's
-// queued items it came after.
-func (t *Task) barrier(ch int, e *netstack.Event, overtaken int) error {
-	b, ok, err := parseBarrier(e)
+// barrier takes a barrier from a channel. ahead says that it may have come ahead of data.
+func (t *Task) barrier(item netstack.Item, ahead bool) error {
+	ch, overtaken := item.Channel, item.Overtaken
+	b, ok, err := parseBarrier(item.Event)
 	if err != nil || !ok {
 		return err
 	}
-	for e.Priority { // barriers do not overtake each other: those queued come along
+	for ahead { // barriers do not overtake each other: those queued come along
 		earlier, at, found := t.cfg.Gate.Promote(ch, isBarrier(0, b.ID))
 		if !found {
 			break
@@ -113,7 +113,7 @@ func (t *Task) barrier(ch int, e *netstack.Event, overtaken int) error {
 			return err
 		}
 	}
-	return t.arrive(ch, b, e.Priority, overtaken)
+	return t.arrive(ch, b, ahead, overtaken)
 }
 
 func (t *Task) arrive(ch int, b protocol.Barrier, overtook bool, overtaken int) error {
@@ -243,9 +243,16 @@ func (t *Task) taken(item netstack.Item) {
 	}
 }
 
-// promote lets the barriers of a checkpoint that are queued overtake.
+// promote lets the barriers of a checkpoint overtake: those that are queued, and those
+// that come later in the order of their channels.
 func (t *Task) promote(id protocol.ID) error {
 	c := t.checkpoints
+	if t.cfg.Gate != nil {
+		t.cfg.Gate.Hasten(func(e *netstack.Event) bool {
+			b, ok, err := parseBarrier(e)
+			return ok && err == nil && b.ID <= id
+		})
+	}
 	for ch := range c.Inputs {
 		if !c.machine.Waits(id, ch) {
 			continue

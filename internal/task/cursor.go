@@ -73,7 +73,7 @@ func (t *Task) event(item netstack.Item) error {
 	case item.Event.Kind == netstack.EndOfPartition:
 		return t.perform(t.checkpoints.machine.End(nil, item.Channel), item.Channel, 0)
 	}
-	return t.barrier(item.Channel, item.Event, item.Overtaken)
+	return t.barrier(item, item.Event.Priority || item.Overtaken > 0)
 }
 
 // assemble adds the buffer to a record that spans several.

@@ -133,26 +133,41 @@ func (t *Task) flush(now time.Duration) {
 
 // awaitOutput waits until an output can take data or control has something.
 func (t *Task) awaitOutput() error {
+	wait, err := t.full()
+	if err != nil || !wait {
+		return err
+	}
+	t.park()
+	t.busy()
+	return nil
+}
+
+// full does what is due before waiting for output, and asks to be woken. Without wait,
+// there is output again.
+func (t *Task) full() (wait bool, err error) {
 	now := t.clock.Now()
 	if err := t.look(now); err != nil {
-		return err
+		return false, err
 	}
 	t.flush(now)
 	t.account.To(perf.Backpressured, now)
-	full := false
 	for _, p := range t.ctx.Partitions() {
 		if !p.Available() {
 			p.Await()
-			full = true
+			wait = true
 		}
 	}
-	if full { // it may have become available since the loop asked: nobody wakes then
-		t.park()
+	if !wait { // it has become available since the loop asked: nobody wakes
+		t.busy()
 	}
-	now = t.clock.Now()
+	return wait, nil
+}
+
+// busy ends a wait.
+func (t *Task) busy() {
+	now := t.clock.Now()
 	t.account.To(perf.Busy, now)
 	t.pace.resume(now)
-	return nil
 }
 
 // Wait parks the subtask in the middle of a record's output, when even the
@@ -165,48 +180,62 @@ func (t *Task) Wait() {
 
 // awaitInput waits for input or control.
 func (t *Task) awaitInput() error {
+	wait, err := t.idle()
+	if err != nil || !wait {
+		return err
+	}
+	t.park()
+	t.busy()
+	return nil
+}
+
+// idle does what is due before waiting for input. Without wait, there is more to do.
+func (t *Task) idle() (wait bool, err error) {
 	for _, op := range t.idlers {
 		if err := op.Idle(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	now := t.clock.Now()
 	if err := t.look(now); err != nil {
-		return err
+		return false, err
 	}
 	if t.ownMark(now); t.time.busy {
-		return nil
+		return false, nil
 	}
 	t.flush(now)
 	t.stats.records.Store(t.records)
 	if t.checkpoints != nil && t.checkpoints.Stores.maintain() {
-		return nil // there is more of that to do
+		return false, nil
 	}
 	t.account.To(perf.Idle, now)
-	t.park()
-	now = t.clock.Now()
-	t.account.To(perf.Busy, now)
-	t.pace.resume(now)
-	return nil
+	return true, nil
 }
 
-// park waits for a wake-up, or until the next flush is due.
+// park waits for a wake-up, or until something is due.
 func (t *Task) park() {
-	due, pending := time.Duration(0), false
-	for _, p := range t.ctx.Partitions() {
-		if at, open := p.FlushDue(); open && (!pending || at < due) {
-			due, pending = at, true
-		}
-	}
-	now := t.clock.Now()
-	if wait, look := t.lookDue(); look && (!pending || now+wait < due) {
-		due, pending = now+wait, true
-	}
+	due, pending := t.Due()
 	if !pending {
 		t.cfg.Parker.Park(nil)
 		return
 	}
-	t.timer.Reset(max(0, due-now))
+	t.timer.Reset(max(0, due-t.clock.Now()))
 	t.cfg.Parker.Park(t.timer.C)
 	t.timer.Stop()
+}
+
+// Due is when a subtask that waits has something to do though nobody wakes it: flush
+// its outputs, or look for barriers that have waited for too long.
+func (t *Task) Due() (at time.Duration, pending bool) {
+	for _, p := range t.ctx.Partitions() {
+		if due, open := p.FlushDue(); open && (!pending || due < at) {
+			at, pending = due, true
+		}
+	}
+	if wait, look := t.lookDue(); look {
+		if due := t.clock.Now() + wait; !pending || due < at {
+			at, pending = due, true
+		}
+	}
+	return at, pending
 }

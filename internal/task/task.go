@@ -129,12 +129,21 @@ func (t *Task) Begin() error {
 	return t.guard(t.open)
 }
 
-// Step runs the subtask until it would wait or let others run. After Over or an error,
-// End must be called.
+// Step runs the subtask until it would wait or let others run. After AwaitInput or
+// AwaitOutput, the next one is due when the Parker is notified, or at Due. After Over or
+// an error, End must be called.
 func (t *Task) Step() (next Next, err error) {
 	err = t.guard(func() (err error) {
-		if next, err = t.step(); err == nil {
-			err = t.look(t.clock.Now())
+		wait := true
+		switch next, err = t.step(); {
+		case err != nil:
+		case next == AwaitInput:
+			wait, err = t.idle()
+		case next == AwaitOutput:
+			wait, err = t.full()
+		}
+		if !wait {
+			next = Ready
 		}
 		return err
 	})
