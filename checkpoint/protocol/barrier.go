@@ -154,8 +154,12 @@ func (m *Barriers) Announce(dst []Action, channel int, b Barrier) []Action {
 	if why == WhyNone {
 		why = m.refuses(b.ID)
 	}
-	if why == WhyNone && b.Mode != Auto {
+	switch {
+	case why != WhyNone:
+	case b.Mode != Auto:
 		why = NothingToSkip
+	case m.find(b.ID) == nil && m.passed(b.ID):
+		why = Superseded // Arrive will say so
 	}
 	if why != WhyNone {
 		return append(dst, Action{Kind: Ignored, ID: b.ID, Channel: channel, Why: why})
@@ -166,7 +170,10 @@ func (m *Barriers) Announce(dst []Action, channel int, b Barrier) []Action {
 
 // End says that a channel has ended: no barrier will come from it, and none is needed.
 func (m *Barriers) End(dst []Action, channel int) []Action {
-	if uint(channel) >= uint(len(m.ended)) || m.ended[channel] {
+	if uint(channel) >= uint(len(m.ended)) {
+		return append(dst, Action{Kind: Ignored, Channel: channel, Why: Unknown})
+	}
+	if m.ended[channel] {
 		return append(dst, Action{Kind: Ignored, Channel: channel, Why: Duplicate})
 	}
 	m.ended[channel] = true
