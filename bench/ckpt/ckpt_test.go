@@ -1,0 +1,110 @@
+package ckpt_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/ckpt"
+)
+
+// TestMain lets the test binary be a copy that a suite starts.
+func TestMain(m *testing.M) {
+	if ckpt.Child() {
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// tiny measures next to nothing.
+func tiny(t *testing.T) ckpt.Config {
+	return ckpt.Config{
+		Pairs: 1, Quick: true, Folder: t.TempDir(), State: 160_000, Slice: 30 * time.Millisecond, Interval: 10 * time.Millisecond,
+		Checkpoints: 2, Patience: 200 * time.Millisecond,
+	}
+}
+
+func run(t *testing.T, cfg ckpt.Config, suite string) *bench.Document {
+	t.Helper()
+	defer goleak.VerifyNone(t)
+	d, err := ckpt.Run(context.Background(), cfg, suite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Suite != suite {
+		t.Errorf("suite %q, want %q", d.Suite, suite)
+	}
+	for _, c := range d.Cases {
+		if c.Ours.Median < 0 || c.Ours.Median == 0 && !strings.HasSuffix(c.Name, "in-flight") {
+			t.Errorf("%s: median %v", c.Name, c.Ours.Median)
+		}
+		if _, ok := c.Parameters["load_average"]; !ok {
+			t.Errorf("%s: the load is not among the parameters", c.Name)
+		}
+	}
+	left, err := os.ReadDir(cfg.Folder)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	return d
+}
+
+// goals are the cases that have one.
+func goals(d *bench.Document) (names []string) {
+	for _, c := range d.Cases {
+		if c.Goal != nil {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+func TestCheckpointsAreMeasuredInAllModes(t *testing.T) {
+	d := run(t, tiny(t), ckpt.Checkpoint)
+	want := []string{"aligned/throughput", "aligned/pause/p99.9", "unaligned/throughput", "unaligned/pause/p99.9", "auto/throughput", "auto/pause/p99.9"}
+	if got := goals(d); !slices.Equal(got, want) {
+		t.Errorf("goals of %v, want %v", got, want)
+	}
+	for _, c := range d.Cases {
+		if n, ok := c.Parameters["checkpoints"].(int); !ok || n == 0 {
+			t.Errorf("%s: %v checkpoints", c.Name, c.Parameters["checkpoints"])
+		}
+	}
+}
+
+func TestRecoveriesAreMeasured(t *testing.T) {
+	d := run(t, tiny(t), ckpt.Recovery)
+	want := []string{"kill-9/0-increments", "kill-9/15-increments", "cancel/0-increments"}
+	if got := goals(d); !slices.Equal(got, want) {
+		t.Errorf("goals of %v, want %v", got, want)
+	}
+}
+
+func TestBackpressureIsMeasuredInOneProcessAndTwo(t *testing.T) {
+	for _, filter := range []string{"map/64B/8KiB/memory/1p/unaligned/sink-200µs", "map/64B/8KiB/memory/1p/auto/sink-10ms", "nosync/2p/unaligned/sink-10ms", "flatmap50/64B/8KiB/memory/1p/unaligned/sink-10ms"} {
+		cfg := tiny(t)
+		cfg.Filter = filter
+		run(t, cfg, ckpt.Backpressure)
+	}
+}
+
+func TestWrongConfigurationsAreReported(t *testing.T) {
+	_, err := ckpt.Run(context.Background(), ckpt.Config{Pairs: -1, State: 1, Changing: 2, Checkpoints: -1, Parallelism: -1, Slice: -1}, ckpt.Recovery)
+	for _, word := range []string{"Pairs", "State", "Changing", "Checkpoints", "Parallelism", "Slice"} {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v, want a word about %s", err, word)
+		}
+	}
+	if _, err := ckpt.Run(context.Background(), ckpt.Config{}, "nothing"); err == nil {
+		t.Error("a suite that does not exist ran")
+	}
+	if _, err := ckpt.Run(context.Background(), ckpt.Config{Filter: "nothing"}, ckpt.Recovery); err == nil {
+		t.Error("a filter without cases ran")
+	}
+}

@@ -1,0 +1,85 @@
+package ckpt
+
+import (
+	"context"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/connectors/generate"
+)
+
+// count is a key and how often it has come.
+type count = overtake.Pair[uint64, int64]
+
+// counting is a job that counts records by key: the first come once for every key, those
+// after them from a window of keys.
+type counting struct {
+	Keys, Window uint64
+	Parallelism  int
+	Mode         overtake.CheckpointMode
+	Dir          string // of the store
+
+	base *atomic.Uint64 // where the window begins
+}
+
+// record is the key of record number n.
+func (c counting) record(n uint64) uint64 {
+	if n < c.Keys {
+		return n
+	}
+	in, _ := bits.Mul64(n*0x9E3779B97F4A7C15, c.Window) // spread over the window
+	return (c.base.Load() + in) % c.Keys
+}
+
+// job returns the job. Checkpoints are taken on request only.
+func (c counting) job(sink overtake.Sink[count]) *overtake.Job {
+	opts := overtake.Options{Parallelism: c.Parallelism, StateMemory: 16 << 30}
+	opts.Checkpoints = overtake.Checkpoints{Dir: c.Dir, Interval: -1, Mode: c.Mode}
+	opts.Restart.Attempts = -1
+	job := overtake.NewJob("count", opts)
+	numbers := overtake.From(job, generate.Source(c.record, generate.Options{Count: generate.Forever}),
+		overtake.WithName("generate"), overtake.WithUID("generate"))
+	counts := overtake.Count(overtake.KeyBy(numbers, func(k uint64) uint64 { return k }), overtake.WithUID("count"))
+	overtake.To(counts, sink, overtake.WithUID("sink"))
+	return job
+}
+
+// read is how many records the sources of a job have produced.
+func read(h *overtake.Handle) uint64 { return h.Stats()[0].Records }
+
+// counted is how many records have been counted.
+func counted(h *overtake.Handle) uint64 { return h.Stats()[1].Records }
+
+// poll is how often a condition is looked at that nobody reports.
+const poll = 5 * time.Millisecond
+
+// loaded waits until all keys have been counted once.
+func (c counting) loaded(ctx context.Context, h *overtake.Handle) error {
+	return until(ctx, h, func() bool { return counted(h) >= c.Keys })
+}
+
+// until waits for a condition, or the end of the job.
+func until(ctx context.Context, h *overtake.Handle, done func() bool) error {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-h.Done():
+			return ended(h)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// ended says that a job that was to go on has ended.
+func ended(h *overtake.Handle) error {
+	if err := h.Wait(); err != nil {
+		return err
+	}
+	return errEnded
+}

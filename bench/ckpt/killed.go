@@ -1,0 +1,206 @@
+package ckpt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/connectors/memory"
+)
+
+// killed is a counting job that is killed and restarted again and again. Every time it
+// goes on from the same checkpoint.
+type killed struct {
+	cfg     Config
+	links   int // increments that follow the full checkpoint
+	process bool
+
+	dir   string
+	copy  *copied          // the process that is going to be killed
+	here  *overtake.Handle // or the job in this process
+	stop  context.CancelFunc
+	times []time.Duration // of all recoveries
+	begun []time.Duration // from the start of the process to the first record
+}
+
+func (k *killed) counting() counting {
+	return counting{
+		Keys: k.cfg.keys(), Window: k.cfg.window(), Parallelism: k.cfg.Parallelism, Mode: overtake.Aligned, Dir: filepath.Join(k.dir, "store"),
+		base: new(atomic.Uint64),
+	}
+}
+
+// ready fills the state and takes the checkpoints, in a process of its own.
+func (k *killed) ready(ctx context.Context) (err error) {
+	if k.dir != "" {
+		return nil
+	}
+	if k.dir, err = os.MkdirTemp(k.cfg.Folder, "overtake-recovery-"); err != nil {
+		return err
+	}
+	if k.copy, err = startCopy(ctx, task{Role: roleCount, Counting: k.counting(), Fill: true, Links: k.links}); err != nil {
+		return err
+	}
+	if _, err = k.copy.hear("ready"); err != nil || k.process {
+		return err
+	}
+	k.copy.kill()
+	k.copy = nil
+	_, err = k.run(ctx)
+	return err
+}
+
+// recover kills what runs and returns the time until the first new record.
+func (k *killed) recover(ctx context.Context) (time.Duration, error) {
+	if err := k.ready(ctx); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if !k.process {
+		k.end()
+		at, err := k.run(ctx)
+		k.times = append(k.times, at.Sub(began))
+		return at.Sub(began), err
+	}
+	k.copy.kill()
+	var err error
+	if k.copy, err = startCopy(ctx, task{Role: roleCount, Counting: k.counting()}); err != nil {
+		return 0, err
+	}
+	text, err := k.copy.hear("first")
+	took := time.Since(began)
+	if own, bad := time.ParseDuration(text); bad == nil {
+		k.begun = append(k.begun, own)
+	}
+	k.times = append(k.times, took)
+	return took, err
+}
+
+// run starts the job in this process and waits for its first record.
+func (k *killed) run(ctx context.Context) (at time.Time, err error) {
+	first := make(chan time.Time, 1)
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	k.stop = cancel
+	if k.here, err = k.counting().job(firstRecord(func() { first <- time.Now() })).Start(own); err != nil {
+		return at, err
+	}
+	select {
+	case at = <-first:
+	case <-k.here.Done():
+		err = ended(k.here)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return at, err
+}
+
+// end ends the job in this process, at once.
+func (k *killed) end() {
+	if k.stop != nil {
+		k.stop()
+	}
+	if k.here != nil {
+		_ = k.here.Wait() // it was cancelled
+	}
+}
+
+func (k *killed) close() error {
+	if k.dir == "" {
+		return nil
+	}
+	k.copy.kill()
+	k.end()
+	return os.RemoveAll(k.dir)
+}
+
+// firstRecord is a sink that reports its first record.
+func firstRecord(report func()) overtake.Sink[count] {
+	var once sync.Once
+	var done atomic.Bool
+	return memory.Func(func(count) error {
+		if !done.Load() {
+			once.Do(report)
+			done.Store(true)
+		}
+		return nil
+	})
+}
+
+// read reads all files of the store: nothing can restore them faster.
+func (k *killed) read(ctx context.Context, _ bench.Size) (float64, error) {
+	if err := k.ready(ctx); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err := filepath.WalkDir(filepath.Join(k.dir, "store"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return ignoreMissing(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return ignoreMissing(err)
+		}
+		defer f.Close()
+		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		return err
+	})
+	return time.Since(began).Seconds(), err
+}
+
+// ignoreMissing drops the error of a file that the running job has deleted.
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// count is the copy's part.
+func (t task) count(ctx context.Context) error {
+	began := time.Now()
+	c := t.Counting
+	c.base = new(atomic.Uint64)
+	var sink overtake.Sink[count]
+	if t.Fill {
+		sink = memory.Discard[count]()
+	} else {
+		sink = firstRecord(func() { say("first", time.Since(began)) })
+	}
+	h, err := c.job(sink).Start(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Fill {
+		if err := c.fill(ctx, h, t.Links); err != nil {
+			return err
+		}
+		say("ready", "")
+	}
+	return h.Wait()
+}
+
+// fill waits for all keys, and takes the checkpoints.
+func (c counting) fill(ctx context.Context, h *overtake.Handle, links int) error {
+	if err := c.loaded(ctx, h); err != nil {
+		return err
+	}
+	for range 1 + links {
+		if _, err := h.Checkpoint(ctx); err != nil {
+			return err
+		}
+		c.base.Add(c.Window)
+		next := counted(h) + 4*c.Window
+		if err := until(ctx, h, func() bool { return counted(h) >= next }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
