@@ -54,6 +54,7 @@ type Task struct {
 	time          eventTime
 	replay        []InFlight // records of the restored checkpoint, before any new ones
 	records       uint64
+	waiting       bool // the last Step has said so
 	checkpoints   *checkpoints
 	checkpointers []operators.Checkpointer
 
@@ -133,6 +134,10 @@ func (t *Task) Begin() error {
 // AwaitOutput, the next one is due when the Parker is notified, or at Due. After Over or
 // an error, End must be called.
 func (t *Task) Step() (next Next, err error) {
+	if t.waiting {
+		t.waiting = false
+		t.busy()
+	}
 	err = t.guard(func() (err error) {
 		wait := true
 		switch next, err = t.step(); {
@@ -145,6 +150,7 @@ func (t *Task) Step() (next Next, err error) {
 		if !wait {
 			next = Ready
 		}
+		t.waiting = next == AwaitInput || next == AwaitOutput
 		return err
 	})
 	return next, err
