@@ -16,6 +16,8 @@ var (
 	ErrPanic = operators.ErrPanic
 	// ErrPartitioner: a custom partitioner chose a receiver that does not exist.
 	ErrPartitioner = operators.ErrPartitioner
+	// ErrLayout: state in the checkpoint has another layout than the program has now.
+	ErrLayout = operators.ErrLayout
 )
 
 // OperatorError says which operator's subtask failed, and why.

@@ -15,6 +15,9 @@ type (
 func From[T any](job *Job, source Source[T], opts ...OpOption) Stream[T] {
 	o := collect(opts)
 	n := job.add("source", o)
+	if u, ok := source.(operators.Unreplayable); ok && job.opts.Checkpoints.Enabled() {
+		n.errs = append(n.errs, u.Unreplayable())
+	}
 	n.puller = func(next any) operators.Puller {
 		return operators.NewPuller(source, next.(operators.Collector[T]))
 	}

@@ -7,6 +7,11 @@ type Source[T any] interface {
 	Open(ctx SourceContext) (Reader[T], error)
 }
 
+// Unreplayable is a Source that cannot go back to an earlier position, and says why not.
+// A job with checkpoints refuses it, since what it had read would be lost in a
+// recovery.
+type Unreplayable interface{ Unreplayable() error }
+
 // SourceContext tells a source which part of it to read.
 type SourceContext struct {
 	*Context
