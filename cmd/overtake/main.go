@@ -25,11 +25,12 @@ type cli struct {
 	LogLevel slog.Level `help:"Least level to log: debug, info, warn or error." default:"info" env:"OVERTAKE_LOG_LEVEL"`
 	Quiet    bool       `short:"q" help:"Show no progress."`
 
-	Run        runCmd        `cmd:"" help:"Run a job."`
-	Savepoint  savepointCmd  `cmd:"" help:"Ask a running job for a savepoint."`
-	Bench      benchCmd      `cmd:"" help:"Measure, side by side with baselines."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Run        runCmd         `cmd:"" help:"Run a job."`
+	Checkpoint checkpointsCmd `cmd:"" help:"Look at the checkpoints of jobs."`
+	Savepoint  savepointCmd   `cmd:"" help:"Ask a running job for a savepoint."`
+	Bench      benchCmd       `cmd:"" help:"Measure, side by side with baselines."`
+	Version    versionCmd     `cmd:"" help:"Print the version."`
+	Completion completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
 
 // env is what commands are given.

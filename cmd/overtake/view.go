@@ -81,6 +81,12 @@ func (v *view) manifest(id string) (*checkpoint.Manifest, error) {
 	return v.blobs.Manifest(context.Background(), n)
 }
 
+// gone reports whether a checkpoint is not there any more.
+func (v *view) gone(id checkpoint.ID) bool {
+	_, err := v.blobs.Manifest(context.Background(), id)
+	return errors.Is(err, checkpoint.ErrNotFound)
+}
+
 func parseID(text string) (checkpoint.ID, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n == 0 {
