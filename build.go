@@ -38,14 +38,15 @@ type builder struct {
 // chain is a subtask being built.
 type chain struct {
 	*builder
-	name   string
-	sub    *subtask
-	ctx    *operators.Context
-	parker *netstack.Parker
-	ops    []operators.Operator // from last to first
-	uids   []string             // of ops
-	outs   []task.Output        // by partition
-	err    error
+	name       string
+	sub        *subtask
+	ctx        *operators.Context
+	parker     *netstack.Parker
+	ops        []operators.Operator           // from last to first
+	uids       []string                       // of ops
+	migrations map[string]operators.Migration // by UID
+	outs       []task.Output                  // by partition
+	err        error
 }
 
 // subtask builds subtask index of the chain that begins with head. After an
@@ -60,7 +61,7 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 			MaxParallel: b.plan.job.opts.MaxParallelism, Epoch: b.keep.currentEpoch(),
 			Log: b.plan.job.opts.Log, Cancel: b.ctx,
 		},
-		parker: netstack.NewParker(),
+		parker: netstack.NewParker(), migrations: map[string]operators.Migration{},
 	}
 	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord}
 	if head.puller != nil {
@@ -105,6 +106,11 @@ func (c *chain) collector(n *node) any {
 	c.fail(err)
 	c.ops = append(c.ops, op)
 	c.uids = append(c.uids, n.key())
+	if n.migration != nil {
+		m, err := n.migration()
+		c.fail(err)
+		c.migrations[n.key()] = m
+	}
 	return in
 }
 
@@ -115,7 +121,7 @@ func (c *chain) checkpoints(head *node) *task.Checkpoints {
 	first, end := operators.GroupRange(c.sub.index, job.opts.MaxParallelism, head.parallelism)
 	c.sub.state = task.NewStores(statecow.Options{
 		Budget: job.opts.StateMemory, MaxGroups: job.opts.MaxParallelism, Groups: statecow.Groups{First: first, End: end},
-	})
+	}, c.migrations)
 	c.sub.uids = slices.Clone(c.uids)
 	cp := &task.Checkpoints{
 		Subtask: uint32(member), Epoch: k.epoch, Auto: job.opts.Checkpoints.Mode == Auto, Blobs: k.blobs, Context: c.ctx.Cancel,

@@ -30,12 +30,15 @@ func storeWith(t *testing.T, opts overtake.Options) checkpoint.Store {
 	opts.Checkpoints = overtake.Checkpoints{Store: store, Interval: -1}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	h, err := countJob(opts, 100_000_000, 10, newFaulty(1, 0, 1), &memory.Committed[count]{}, nil).Start(ctx)
+	var sink memory.Committed[count]
+	h, err := countJob(opts, 100_000_000, 10, newFaulty(1, 0, 1), &sink, nil).Start(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Checkpoint(ctx); err != nil {
-		t.Fatal(err)
+	for len(sink.Records()) < 100 { // so that there is state
+		if _, err := h.Checkpoint(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cancel()
 	if err := h.Wait(); !errors.Is(err, context.Canceled) {
@@ -99,5 +102,35 @@ func TestRestartsEnd(t *testing.T) {
 	}
 	if h.Restarts() != 2 {
 		t.Errorf("%d restarts, want 2", h.Restarts())
+	}
+}
+
+func TestStateIsMigrated(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	opts := small(2)
+	store := storeWith(t, opts)
+	opts.Parallelism = 3
+	opts.Checkpoints = overtake.Checkpoints{Store: store, AllowNonRestored: true}
+	type sum struct{ Count, Twice int64 }
+	job := overtake.NewJob("count", opts)
+	in := overtake.From(job, numbers(10), overtake.WithUID("new numbers"))
+	counts := overtake.Aggregate(overtake.KeyBy(in, func(v uint64) uint64 { return v % 10 }), overtake.Aggregator[uint64, sum, sum]{
+		Add:    func(s *sum, _ uint64) { s.Count++; s.Twice += 2 },
+		Result: func(s *sum) sum { return *s },
+	}, overtake.WithUID("count"), overtake.FinalOnly(), overtake.WithMigration(func(old int64) sum { return sum{old, 2 * old} }))
+	var list memory.List[overtake.Pair[uint64, sum]]
+	overtake.To(counts, &list, overtake.WithUID("new sink"))
+	if err := job.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, p := range list.Values() {
+		if p.Value.Twice != 2*p.Value.Count {
+			t.Errorf("%+v", p)
+		}
+		total += p.Value.Count
+	}
+	if len(list.Values()) != 10 || total <= 10 {
+		t.Errorf("%d keys with %d records: nothing was restored", len(list.Values()), total)
 	}
 }

@@ -16,6 +16,7 @@ type node struct {
 	stateful    bool
 	single      bool
 	errs        []error
+	migration   func() (operators.Migration, error) // of its state; nil: none
 
 	inputs  []*edge
 	outputs []*edge

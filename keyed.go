@@ -109,7 +109,7 @@ func Process[K comparable, I, O any](s KeyedStream[K, I], factory func() Process
 func keyedTransform[K comparable, I, O any](s KeyedStream[K, I], kind string, opts []OpOption, build func(operators.Collector[O], opOptions) (operators.Transform[I], error)) Stream[O] {
 	o := collect(opts)
 	n := s.stream.job.add(kind, o)
-	n.stateful = true
+	n.stateful, n.migration = true, o.migration
 	n.operator = func(next any) (operators.Operator, any, error) {
 		t, err := build(next.(operators.Collector[O]), o)
 		return t, t, err

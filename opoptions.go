@@ -1,5 +1,7 @@
 package overtake
 
+import "github.com/overtake-stream/overtake/operators"
+
 // OpOption configures one operator.
 type OpOption interface{ apply(*opOptions) }
 
@@ -8,6 +10,7 @@ type opOptions struct {
 	parallelism int
 	codec       any
 	finalOnly   bool
+	migration   func() (operators.Migration, error)
 }
 
 type opOption func(*opOptions)
@@ -35,4 +38,12 @@ func WithParallelism(n int) OpOption { return opOption(func(o *opOptions) { o.pa
 // its type.
 func WithCodec[T any](codec Codec[T]) OpOption {
 	return opOption(func(o *opOptions) { o.codec = codec })
+}
+
+// WithMigration lets an Aggregate or Reduce go on from a checkpoint in which its
+// accumulators were of type Old: f turns each into one of today's type New.
+func WithMigration[Old, New any](f func(Old) New) OpOption {
+	return opOption(func(o *opOptions) {
+		o.migration = func() (operators.Migration, error) { return operators.MigrateAccumulator(f) }
+	})
 }

@@ -25,10 +25,8 @@ type KeyedStore struct {
 	// Final says that the state is passed on when the subtask finishes: what finished
 	// subtasks had is not restored.
 	Final bool
-	// Migrate turns a restored entry into one of today's Layout; nil if they are the
-	// same. It lends its arguments and may return views of them; keep false drops
-	// the entry.
-	Migrate func(from string, hash uint32, key, value []byte) (newKey, newValue []byte, keep bool, err error)
+	// Migrate turns restored entries into those of today's Layout; nil if nobody does.
+	Migrate Migration
 	// Fill restores the state. The engine sets it; nil if there is none.
 	Fill func(*KeyedStore) error
 }

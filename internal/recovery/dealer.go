@@ -101,6 +101,7 @@ func (d *Dealer) operator(uid string, to Subtask) (out task.RestoredOperator, er
 	if op == nil {
 		return out, nil
 	}
+	out.Saved = true
 	first, end := operators.GroupRange(to.Index, d.from.Groups, to.Parallelism)
 	for _, s := range op.Subtasks {
 		mine := s.Index%to.Parallelism == to.Index

@@ -31,6 +31,7 @@ type Restored struct {
 
 // RestoredOperator is the share of an operator's state that is a subtask's.
 type RestoredOperator struct {
+	Saved  bool // the checkpoint knows the operator
 	Splits [][]byte
 	Pieces [][]byte
 	// Keyed has the parts whose key groups overlap the subtask's; Done those of

@@ -15,8 +15,9 @@ import (
 // implements operators.Stores.
 type Stores struct {
 	// constant once the subtask runs
-	opts     statecow.Options
-	restored Restored
+	opts       statecow.Options
+	migrations map[string]operators.Migration // by UID
+	restored   Restored
 
 	// subtask goroutine
 	list []*store
@@ -58,7 +59,9 @@ func (b *base) worn() bool {
 }
 
 // NewStores returns the stores of a subtask whose operators own these key groups.
-func NewStores(o statecow.Options) *Stores { return &Stores{opts: o} }
+func NewStores(o statecow.Options, migrations map[string]operators.Migration) *Stores {
+	return &Stores{opts: o, migrations: migrations}
+}
 
 // Keyed implements operators.Stores.
 func (s *Stores) Keyed(uid, name string) (*operators.KeyedStore, error) {
@@ -72,7 +75,7 @@ func (s *Stores) Keyed(uid, name string) (*operators.KeyedStore, error) {
 		return nil, err
 	}
 	st := &store{uid: uid, name: name, groups: s.opts.Groups}
-	st.keyed = &operators.KeyedStore{Store: m, Saved: s.restored.layouts(uid, name)}
+	st.keyed = &operators.KeyedStore{Store: m, Saved: s.restored.layouts(uid, name), Migrate: s.migrations[uid]}
 	st.keyed.Fill = func(*operators.KeyedStore) error { return s.fill(st) }
 	st.mu.pending = map[protocol.ID]base{}
 	s.list = append(s.list, st)

@@ -226,8 +226,9 @@ func (t *Task) open() error {
 		return nil
 	}
 	src := operators.SourceContext{Context: t.ctx, Wake: t.cfg.Parker.Wake}
-	if t.restored.From != 0 {
-		src.Restored, src.Splits = true, t.restored.Operators[t.checkpoints.Source].Splits
+	if t.checkpoints != nil { // a source that the checkpoint does not know begins anew
+		own := t.restored.Operators[t.checkpoints.Source]
+		src.Restored, src.Splits = own.Saved, own.Splits
 	}
 	return t.cfg.Source.Open(src)
 }
