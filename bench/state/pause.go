@@ -80,7 +80,7 @@ func (s *server) settle() error {
 		for j := range keys {
 			keys[j] = mix(uint64(i) + uint64(j))
 		}
-		if err := c.update(keys); err != nil {
+		if err := c.prefetched(keys); err != nil { // faster where all are frozen
 			return err
 		}
 	}
