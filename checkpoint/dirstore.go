@@ -210,9 +210,20 @@ func (s *dirStore) Latest(ctx context.Context) (*Manifest, []error, error) {
 		if err == nil {
 			return m, skipped, nil
 		}
+		if hindered(err) {
+			return nil, skipped, err
+		}
 		skipped = append(skipped, err)
 	}
 	return nil, skipped, fmt.Errorf("checkpoint that is whole in %s: %w", s.root, ErrNotFound)
+}
+
+// hindered says whether something other than the disk's condition kept a file from being
+// read, such as the limit of open files. It may be whole, so going back to an older
+// checkpoint would be a mistake.
+func hindered(err error) bool {
+	var failed *IOError
+	return errors.As(err, &failed) && !errors.Is(err, syscall.EIO)
 }
 
 // Verify implements Store.

@@ -30,18 +30,22 @@ func Export(ctx context.Context, from Store, id ID, dirPath string, o Options) (
 	if err != nil {
 		return err
 	}
-	if err := refuseUsed(dirPath, o); err != nil {
-		return err
+	disk := o.FS
+	if disk == nil {
+		disk = vfs.Default
 	}
-	to, err := openBlobs(dirPath, o, blobsDir)
-	if err != nil {
+	if err := refuseUsed(disk, dirPath); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = to.fs.RemoveAll(to.root) // it was new, and the first error is the one to tell
+			_ = disk.RemoveAll(dirPath) // it was new, and the first error is the one to tell
 		}
 	}()
+	to, err := openBlobs(dirPath, o, blobsDir)
+	if err != nil {
+		return err
+	}
 	if err := to.writeFile(to.path(formatFile), []byte(savepointFormat)); err != nil {
 		return err
 	}
@@ -64,11 +68,7 @@ func Export(ctx context.Context, from Store, id ID, dirPath string, o Options) (
 }
 
 // refuseUsed returns ErrExists if there is something in the directory.
-func refuseUsed(dirPath string, o Options) error {
-	disk := o.FS
-	if disk == nil {
-		disk = vfs.Default
-	}
+func refuseUsed(disk vfs.FS, dirPath string) error {
 	files, err := disk.List(dirPath)
 	if err == nil && len(files) > 0 {
 		return fmt.Errorf("directory %s has %s in it: %w", dirPath, files[0], ErrExists)

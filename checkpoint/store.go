@@ -55,11 +55,13 @@ type Store interface {
 
 	// Latest returns the newest manifest that is whole and all of whose blobs are
 	// there in the right size. The second result says, newest first, which ones were
-	// passed over and why. It is ErrNotFound if none is left.
+	// passed over and why. It is ErrNotFound if none is left, and another error if the
+	// store could not be asked.
 	Latest(ctx context.Context) (*Manifest, []error, error)
 
 	// Drop forgets a checkpoint and removes the blobs that no other one in the store
-	// refers to. ErrNotFound if it is not there. The checkpoint is forgotten first:
+	// refers to. ErrNotFound if it is not there. One that is being made and refers to
+	// blobs of this one must be published, or given up, before. The checkpoint is forgotten first:
 	// what a crash or a failure leaves over is removed by Sweep, and its manifest by
 	// the next Drop of the same ID or by opening the store.
 	Drop(ctx context.Context, id ID) error

@@ -58,21 +58,40 @@ func (v *validator) operator(m *Manifest, o *Operator) {
 		v.check(!seen[s.Index], "operator %.100q: subtask %d is there twice", o.UID, s.Index)
 		seen[s.Index] = true
 		for j := range s.Parts {
-			v.part(m, &s.Parts[j], fmt.Sprintf("operator %.100q, subtask %d, part %d", o.UID, s.Index, j))
+			if p := &s.Parts[j]; !p.valid(m) { // there are many, so names are made for bad ones only
+				v.part(m, p, fmt.Sprintf("operator %.100q, subtask %d, part %d", o.UID, s.Index, j))
+			}
 		}
 	}
+}
+
+// valid says whether part has nothing to find.
+func (p *Part) valid(m *Manifest) bool {
+	for i := range p.Chain {
+		if !p.Chain[i].valid() {
+			return false
+		}
+	}
+	return p.Kind >= Splits && p.Kind <= Channels && len(p.State) <= MaxName && p.groupsValid(m) &&
+		len(p.Inline) <= MaxInline && len(p.Chain) <= MaxChain
+}
+
+func (p *Part) groupsValid(m *Manifest) bool {
+	return p.FirstGroup >= 0 && p.FirstGroup <= p.EndGroup && p.EndGroup <= m.MaxParallelism
+}
+
+func (r *BlobRef) valid() bool {
+	return r.Size >= 0 && r.Size <= MaxBlob && r.Stored > 0 && r.Stored <= 2*MaxBlob
 }
 
 func (v *validator) part(m *Manifest, p *Part, where string) {
 	v.check(p.Kind >= Splits && p.Kind <= Channels, "%s: kind %d is unknown", where, p.Kind)
 	v.check(len(p.State) <= MaxName, "%s: the state's name has %d bytes, more than %d", where, len(p.State), MaxName)
-	v.check(p.FirstGroup >= 0 && p.FirstGroup <= p.EndGroup && p.EndGroup <= m.MaxParallelism,
-		"%s: key groups %d..%d are not within 0..%d", where, p.FirstGroup, p.EndGroup, m.MaxParallelism)
+	v.check(p.groupsValid(m), "%s: key groups %d..%d are not within 0..%d", where, p.FirstGroup, p.EndGroup, m.MaxParallelism)
 	v.check(len(p.Inline) <= MaxInline, "%s: %d bytes inline, more than %d: write a blob", where, len(p.Inline), MaxInline)
 	v.check(len(p.Chain) <= MaxChain, "%s: a chain of %d blobs, more than %d: write a full copy", where, len(p.Chain), MaxChain)
 	for _, ref := range p.Chain {
-		v.check(ref.Size >= 0 && ref.Size <= MaxBlob && ref.Stored > 0 && ref.Stored <= 2*MaxBlob,
-			"%s: blob %v has impossible sizes %d, %d", where, ref.Name, ref.Size, ref.Stored)
+		v.check(ref.valid(), "%s: blob %v has impossible sizes %d, %d", where, ref.Name, ref.Size, ref.Stored)
 	}
 }
 
@@ -80,8 +99,9 @@ func (v *validator) part(m *Manifest, p *Part, where string) {
 func (v *validator) blobs(m *Manifest) {
 	refs := map[BlobName]BlobRef{}
 	m.Blobs(func(ref BlobRef) {
-		first, ok := refs[ref.Name]
-		v.check(!ok || first == ref, "blob %v is referred to as two different ones", ref.Name)
+		if first, ok := refs[ref.Name]; ok && first != ref {
+			v.check(false, "blob %v is referred to as two different ones", ref.Name)
+		}
 		refs[ref.Name] = ref
 	})
 }
