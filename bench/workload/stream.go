@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/overtake-stream/overtake"
@@ -24,11 +25,13 @@ func NewEvent(n, keys uint64) Event {
 	return Event{Key: key, Amount: int64(key%100) + 1, Number: n}
 }
 
-// paced takes some time for a record, if there is any to take.
+// paced takes some time for a record, if there is any to take. Short times are taken
+// together, since a sleep is seldom shorter than a millisecond.
 func paced[T any](delay time.Duration) func(T) T {
+	var owed atomic.Int64 // by all subtasks
 	return func(v T) T {
-		if delay > 0 {
-			time.Sleep(delay)
+		if delay > 0 && owed.Add(int64(delay)) >= int64(time.Millisecond) {
+			time.Sleep(time.Duration(owed.Swap(0)))
 		}
 		return v
 	}
