@@ -63,7 +63,7 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		},
 		parker: netstack.NewParker(), migrations: map[string]operators.Migration{},
 	}
-	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord}
+	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord, InFlightTime: b.plan.job.opts.Network.InFlightTime}
 	if head.puller != nil {
 		cfg.Source = head.puller(c.output(head))
 	} else {

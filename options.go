@@ -46,7 +46,11 @@ type Network struct {
 	// FlushInterval bounds how long a record waits in a partly filled buffer while
 	// its channel is idle. Negative: no longer than the subtask is busy. Default 1 ms.
 	FlushInterval time.Duration
-	MaxRecord     int // bytes of an encoded record; default 64 MiB
+	// InFlightTime is the time in which records in flight are to be consumed under
+	// backpressure: buffers are filled less far then, so that barriers, and records
+	// behind them, wait less. Default off, with Auto checkpoints 1 s; negative: off.
+	InFlightTime time.Duration
+	MaxRecord    int // bytes of an encoded record; default 64 MiB
 }
 
 // Cluster names the workers that run the job together. The zero Cluster is this
@@ -85,6 +89,9 @@ func (o Options) withDefaults() Options {
 	set(&o.Network.Overdraft, netstack.DefaultOverdraft)
 	set(&o.Network.FlushInterval, netstack.DefaultFlushInterval)
 	set(&o.Network.MaxRecord, 64<<20)
+	if o.Checkpoints.Mode == Auto {
+		set(&o.Network.InFlightTime, time.Second)
+	}
 	set(&o.Cluster.ConnectTimeout, 60*time.Second)
 	o.Checkpoints, o.Restart = o.Checkpoints.withDefaults(), o.Restart.withDefaults()
 	if o.Cluster.Network == "" {

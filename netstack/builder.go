@@ -6,6 +6,7 @@ import "github.com/overtake-stream/overtake/bufferpool"
 type builder struct {
 	buf  bufferpool.Buffer
 	free []byte // what is left of the buffer's payload area
+	rest int    // bytes behind free that are to stay empty
 	at   int    // place in Partition.open, while buf is set
 }
 

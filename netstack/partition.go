@@ -22,6 +22,7 @@ type Partition struct {
 	spared    bool              // spare is set
 	passed    []item            // what an event passed, kept for its memory
 	lastFlush time.Duration
+	debloat   debloat
 
 	// atomic
 	overfull  atomic.Int32 // subpartitions with MaxQueued or more buffers
@@ -41,6 +42,7 @@ func NewPartition(arena *bufferpool.Arena, opts PartitionOptions) (*Partition, e
 	}
 	p := &Partition{opts: opts, pool: pool, subs: make([]subpartition, opts.Subpartitions)}
 	p.builders = make([]builder, opts.builders())
+	p.debloat.fill = p.MaxRecord()
 	for i := range p.subs {
 		p.subs[i].partition, p.subs[i].index = p, i
 	}
@@ -61,9 +63,11 @@ func (p *Partition) takeSpare() bool {
 	case p.cancelled.Load():
 		return true
 	case p.overfull.Load() > 0:
+		p.debloat.refused = true
 		return false
 	case !p.spared:
 		p.spare, p.spared = p.pool.Get()
+		p.debloat.refused = p.debloat.refused || !p.spared
 	}
 	return p.spared
 }
@@ -90,7 +94,7 @@ func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
 func (p *Partition) Space(sub, n int) []byte {
 	b := &p.builders[sub]
 	if len(b.free) < n {
-		return p.next(sub)
+		return p.next(sub, n)
 	}
 	return b.free
 }
@@ -106,7 +110,7 @@ func (p *Partition) Commit(sub, n int) {
 func (p *Partition) WriteLarge(sub int, rec []byte) {
 	p.seal(sub, false)
 	for len(rec) > 0 {
-		n := copy(p.next(sub), rec)
+		n := copy(p.next(sub, p.MaxRecord()), rec)
 		p.Commit(sub, n)
 		rec = rec[n:]
 		p.seal(sub, len(rec) > 0)
@@ -114,8 +118,8 @@ func (p *Partition) WriteLarge(sub int, rec []byte) {
 }
 
 // next seals the open buffer of sub, if it holds anything, opens another, and
-// lends it.
-func (p *Partition) next(sub int) []byte {
+// lends it: n bytes at least.
+func (p *Partition) next(sub, n int) []byte {
 	p.seal(sub, false)
 	b := &p.builders[sub]
 	b.buf = p.obtain()
@@ -124,6 +128,10 @@ func (p *Partition) next(sub int) []byte {
 		return b.free
 	}
 	b.free, b.at = b.buf.Space(), len(p.open)
+	if fill := max(p.debloat.fill, n); fill < len(b.free) {
+		b.rest = len(b.free) - fill
+		b.free = b.free[:fill:fill]
+	}
 	p.open = append(p.open, sub)
 	return b.free
 }
@@ -151,7 +159,7 @@ func (p *Partition) obtain() bufferpool.Buffer {
 // seal queues the open buffer of sub. An empty one goes back.
 func (p *Partition) seal(sub int, part bool) {
 	b := &p.builders[sub]
-	buf, n := b.buf, p.MaxRecord()-len(b.free)
+	buf, n := b.buf, p.MaxRecord()-len(b.free)-b.rest
 	if buf.IsZero() {
 		*b = builder{}
 		return
@@ -163,6 +171,7 @@ func (p *Partition) seal(sub int, part bool) {
 		return
 	}
 	buf.SetLen(n)
+	p.debloat.sealed += int64(n)
 	if !p.opts.Broadcast {
 		p.subs[sub].push(item{buf: buf, part: part})
 		return

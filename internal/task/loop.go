@@ -125,6 +125,9 @@ func (t *Task) endSlice(n int) error {
 
 func (t *Task) flush(now time.Duration) {
 	for _, p := range t.ctx.Partitions() {
+		if t.cfg.InFlightTime > 0 {
+			p.Debloat(now, t.cfg.InFlightTime)
+		}
 		if at, pending := p.FlushDue(); pending && at <= now {
 			p.Flush(now)
 		}

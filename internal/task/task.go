@@ -26,6 +26,8 @@ type Config struct {
 	Parker      *Parker
 	Checkpoints *Checkpoints // nil: none are taken
 
+	InFlightTime time.Duration // in which data in flight is to be consumed; 0 or less: no matter
+
 	MaxRecord int // bytes of a record that spans several buffers
 }
 
