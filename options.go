@@ -42,7 +42,7 @@ type Network struct {
 	BufferSize int   // bytes of one buffer, a power of two; default 32 KiB
 	Exclusive  int   // buffers that each channel has for itself; default 2
 	Floating   int   // buffers that the channels of a gate or partition share; default 8
-	Overdraft  int   // buffers beyond that to finish one record's output; default 5
+	Overdraft  int   // buffers beyond that to finish one record's output; default 64
 	// FlushInterval bounds how long a record waits in a partly filled buffer while
 	// its channel is idle. Negative: no longer than the subtask is busy. Default 1 ms.
 	FlushInterval time.Duration

@@ -13,7 +13,7 @@ import (
 const (
 	DefaultExclusive     = 2
 	DefaultFloating      = 8
-	DefaultOverdraft     = 5
+	DefaultOverdraft     = 64
 	DefaultMaxQueued     = 10
 	DefaultFlushInterval = time.Millisecond
 	MaxChannels          = 1 << 16 // of one partition or gate
