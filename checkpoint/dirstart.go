@@ -101,7 +101,27 @@ func (s *dirStore) finishDrops(all *catalogued) error {
 		}
 	}
 	// Manifests may also be there that were renamed and not synced before a crash.
-	return s.syncDir(dir)
+	if err := s.syncDir(dir); err != nil {
+		return err
+	}
+	return s.removeEpochs()
+}
+
+// removeEpochs removes temporary files of the epoch, which only the owner of the lock
+// writes, too.
+func (s *dirStore) removeEpochs() error {
+	files, err := s.fs.List(s.root)
+	if err != nil {
+		return ioError("list", s.root, err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(file, epochFile+".") && strings.HasSuffix(file, tmpSuffix) {
+			if err := s.remove(s.path(file)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *dirStore) readManifests() (found, error) {
