@@ -158,7 +158,7 @@ func (k *killer) moment(stop <-chan struct{}) <-chan struct{} {
 		sleep(stop, wait)
 		switch kind {
 		case 2:
-			watch(stop, func() bool { return matches(k.store(), "manifests/*.tmp") > 0 || matches(k.store(), "blobs/*.tmp") > 0 })
+			watch(stop, func() bool { return len(matches(k.store(), "*/*.tmp")) > 0 })
 		case 3:
 			before := newest(k.store())
 			watch(stop, func() bool { return newest(k.store()) != before })
@@ -189,13 +189,14 @@ func watch(stop <-chan struct{}, seen func() bool) {
 	}
 }
 
-func matches(dir, pattern string) int {
-	names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
-	return len(names)
+func matches(dir, pattern string) []string {
+	names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are right
+	return names
 }
 
+// newest names one of the manifests; that it is another one says that there is a new one.
 func newest(dir string) string {
-	names, _ := filepath.Glob(filepath.Join(dir, "manifests", "*.manifest"))
+	names := matches(dir, "manifests/*.manifest")
 	if len(names) == 0 {
 		return ""
 	}
@@ -207,8 +208,10 @@ func (k *killer) checkStore() {
 	if out, err := exec.Command(k.program, "checkpoint", "verify", k.store()).CombinedOutput(); err != nil {
 		k.fail("verify: %v\n%s", err, out)
 	}
-	if matches(k.store(), "*/*.tmp")+matches(k.store(), "*.tmp")+matches(k.store(), "control*") > 0 {
-		k.fail("temporary files are left in %s", k.store())
+	for _, pattern := range []string{"*/*.tmp", "*.tmp", "control*"} {
+		if names := matches(k.store(), pattern); len(names) > 0 {
+			k.fail("left in the store: %v", names)
+		}
 	}
 	v, err := openView(k.store())
 	if err != nil {
