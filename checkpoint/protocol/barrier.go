@@ -122,7 +122,9 @@ func (m *Barriers) Trigger(dst []Action, b Barrier) []Action {
 	if why := m.refuses(b.ID); why != WhyNone {
 		return append(dst, Action{Kind: Ignored, ID: b.ID, Why: why})
 	}
-	return m.finish(dst, m.open(b))
+	r := m.open(b)
+	r.unaligned = b.Mode == Unaligned // there is no input to overtake, but output
+	return m.finish(dst, r)
 }
 
 // Arrive takes the barrier of a channel. overtook says that it may have passed data
