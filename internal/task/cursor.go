@@ -91,7 +91,8 @@ func (t *Task) assemble() error {
 }
 
 // slice runs the records of the current buffer, until it is used up, the pace
-// has run out, or an output is full. It returns how many it ran.
+// has run out, an output is full, or serve has something to do. It returns how many it
+// ran.
 func (t *Task) slice() (n int, err error) {
 	var r record.Record
 	for limit := t.pace.records; n < limit; n++ {
@@ -118,7 +119,7 @@ func (t *Task) slice() (n int, err error) {
 		if t.ctx.Err() != nil {
 			return n, t.ctx.Err()
 		}
-		if !t.ctx.Available() {
+		if !t.ctx.Available() || (limit <= paceLook || n%paceLook == 0) && t.urgent() {
 			return n + 1, nil
 		}
 	}

@@ -17,7 +17,12 @@ const (
 	paceMax  = 4096
 )
 
-func newPace() pace { return pace{records: 16} }
+// paceLook is how many records may run without a look at what is urgent: slow ones, of
+// which not even so many are run in a slice, one.
+const paceLook = 16
+
+// newPace begins with single records: the first may take any time.
+func newPace() pace { return pace{records: 1} }
 
 // due reports whether n more records make it time to look at the clock.
 func (p *pace) due(n int) bool {
