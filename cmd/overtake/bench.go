@@ -14,7 +14,12 @@ import (
 type benchCmd struct {
 	Exchange exchangeCmd `cmd:"" help:"Measure the exchange: throughput, latency, memory."`
 	State    stateCmd    `cmd:"" help:"Measure keyed state: speed, memory, snapshots."`
-	Compare  compareCmd  `cmd:"" help:"Compare two results; exit 1 if something has become worse."`
+
+	Checkpoint   checkpointCmd `cmd:"" help:"Measure checkpoints of large state: speed, pauses, bytes."`
+	Backpressure pressureCmd   `cmd:"" name:"checkpoint-backpressure" help:"Measure checkpoints while a sink is slow."`
+	Recovery     recoveryCmd   `cmd:"" help:"Measure how long a killed job takes to go on."`
+
+	Compare compareCmd `cmd:"" help:"Compare two results; exit 1 if something has become worse."`
 }
 
 // suiteFlags are the flags of every suite.
