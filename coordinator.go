@@ -39,6 +39,7 @@ type coordinator struct {
 	base    protocol.ID   // newest complete checkpoint that increments may build on
 	final   protocol.ID   // the checkpoint that the job has ended with; read once over is closed
 	drops   []protocol.ID // to be dropped once nothing in flight builds on them
+	late    []protocol.ID // given up while subtasks may still have been writing blobs
 	timer   *time.Timer
 }
 
@@ -153,6 +154,7 @@ func (c *coordinator) obey(x protocol.Command) {
 		c.drop()
 	case protocol.Discard:
 		c.sweep(x.ID)
+		c.late = append(c.late, x.ID)
 	case protocol.Answer:
 		a := answer{id: x.ID}
 		if x.Reason.Cause != protocol.CauseNone {
@@ -217,6 +219,10 @@ func (c *coordinator) completed(x protocol.Command) {
 	}
 	c.w.command(task.Command{Kind: task.Complete, ID: x.ID, Commit: x.Kind.Commits()})
 	c.drop()
+	for _, id := range c.late {
+		c.sweep(id)
+	}
+	c.late = c.late[:0]
 }
 
 func (c *coordinator) aborted(x protocol.Command) {
@@ -256,8 +262,13 @@ func (c *coordinator) builtOn(id protocol.ID) bool {
 	return false
 }
 
-// sweep deletes the blobs of a checkpoint that was given up.
+// sweep deletes the blobs of a checkpoint that was given up. Subtasks may be writing some
+// yet: it is called again after the next checkpoint that is complete, and what is left
+// then goes when the job ends, or at its next start.
 func (c *coordinator) sweep(id protocol.ID) {
+	if c.w.ctx.Err() != nil {
+		return
+	}
 	_, err := c.keep.store.Sweep(c.w.ctx, func(n checkpoint.BlobName) bool { return n.Checkpoint != checkpoint.ID(id) })
 	if err != nil {
 		c.log.Warn("blobs of a checkpoint that was given up were not deleted", "id", uint64(id), "error", err)

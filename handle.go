@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/operators"
 )
@@ -145,7 +146,20 @@ func (h *Handle) conclude(err error) error {
 	}
 	h.using.Lock() // what was asked for is copied, or has been refused
 	defer h.using.Unlock()
+	h.sweep()
 	return errors.Join(err, h.keep.close())
+}
+
+// sweep removes what subtasks have written for checkpoints that were given up: all of
+// them have ended.
+func (h *Handle) sweep() {
+	if h.keep == nil || h.keep.store == nil {
+		return
+	}
+	_, err := h.keep.store.Sweep(context.Background(), func(checkpoint.BlobName) bool { return false })
+	if err != nil {
+		h.job.opts.Log.Warn("blobs of checkpoints that were given up were not deleted", "error", err)
+	}
 }
 
 // present is the present attempt.
