@@ -148,6 +148,9 @@ func (e *ears) obey(line string) (string, error) {
 		if !filepath.IsAbs(path) {
 			return "", fmt.Errorf("%s needs an absolute path", verb)
 		}
+		if names, _ := os.ReadDir(path); len(names) > 0 { // before state is written for nothing
+			return "", fmt.Errorf("%s is there and is not empty: name a new folder", path)
+		}
 	}
 	switch h := e.r.h; verb {
 	case "savepoint":

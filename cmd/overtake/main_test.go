@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case bench.Child(), state.Child():
-	case overtake.IsCopy():
+	case overtake.IsCopy(), os.Getenv(envCommand) != "":
 		os.Exit(run(os.Args[1:]))
 	default:
 		os.Exit(m.Run())
@@ -127,6 +127,9 @@ func TestWrongCommandLinesSayWhatIsWrong(t *testing.T) {
 		{"run throughput --cluster a:1,b:2 --processes 2", 1, "exclude each other"},
 		{"run wordcount --input /nowhere --output /tmp/x", 1, "/nowhere"},
 		{"run totals --keys 0", 1, "at least one key"},
+		{"run totals --from latest --savepoint-on-stop x", 2, "needs --checkpoint-dir"},
+		{"run totals --checkpoint-mode none", 2, "at-least-once"},
+		{"run totals --checkpoint-dir /dev/null/x --count 1", 1, "/dev/null"},
 		{"bench exchange --filter nothing-like-this", 1, "no case"},
 		{"bench compare /nowhere /nowhere", 1, "/nowhere"},
 	} {
