@@ -32,6 +32,7 @@ func (f jobFlags) run(e *env, job *overtake.Job) error {
 		if done, err := alreadyFinished(e, f.CheckpointDir); done || err != nil {
 			return err
 		}
+		f.explainFrom(e)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -51,6 +52,17 @@ func (f jobFlags) run(e *env, job *overtake.Job) error {
 		return markFinished(f.CheckpointDir)
 	}
 	return err
+}
+
+// explainFrom says so if --from is of no effect.
+func (f jobFlags) explainFrom(e *env) {
+	if f.From == "latest" {
+		return
+	}
+	if v, err := openView(f.CheckpointDir); err == nil && len(v.ids) > 0 {
+		e.log.Warn("there are checkpoints already, which go before --from: use another --checkpoint-dir to begin with the savepoint",
+			"dir", f.CheckpointDir, "from", f.From)
+	}
 }
 
 // wait waits for the end, shows progress, and obeys signals.
