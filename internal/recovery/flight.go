@@ -113,11 +113,11 @@ func (d *Dealer) route(e *Edge, ch task.Channel, records []byte, index int) ([]b
 		return nil, nil
 	case e.Pattern == Keyed:
 		groups := d.from.Groups
-		return pick(records, func(rec *record.Record) (bool, error) {
+		return pick(records, false, func(rec *record.Record) (bool, error) {
 			return operators.GroupOwner(operators.KeyGroup(rec.Hash, groups), groups, now) == index, nil
 		})
 	case e.Pattern == Custom:
-		return pick(records, func(rec *record.Record) (bool, error) {
+		return pick(records, before == now && ch.To == index, func(rec *record.Record) (bool, error) {
 			to, err := e.Choose(rec, now)
 			return to == index, err
 		})
@@ -136,8 +136,9 @@ func (d *Dealer) before(e *Edge) int {
 	return e.Parallelism
 }
 
-// pick copies the records that want accepts.
-func pick(records []byte, want func(*record.Record) (bool, error)) (picked []byte, err error) {
+// pick copies the data records that want accepts, and if marks is set, the others: they
+// say something about a channel, and mean nothing if that is no more.
+func pick(records []byte, marks bool, want func(*record.Record) (bool, error)) (picked []byte, err error) {
 	it := record.Over(records)
 	var rec record.Record
 	for {
@@ -145,9 +146,11 @@ func pick(records []byte, want func(*record.Record) (bool, error)) (picked []byt
 		if err != nil || !ok {
 			return picked, err
 		}
-		mine, err := want(&rec)
-		if err != nil {
-			return nil, err
+		mine := marks
+		if rec.Kind == record.Data {
+			if mine, err = want(&rec); err != nil {
+				return nil, err
+			}
 		}
 		if mine {
 			picked = record.Append(picked, rec)

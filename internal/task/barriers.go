@@ -169,6 +169,7 @@ func (t *Task) start(b protocol.Barrier, overtake bool) error {
 	r.cost.Delay = time.Duration(r.arrived - b.Triggered)
 	r.cost.Overtook = overtake
 	began := t.clock.Now()
+	r.began = began
 	if overtake {
 		t.captureHeld(r)
 	}
@@ -199,7 +200,7 @@ func (t *Task) passing(r *round, partition int) netstack.Passing {
 		Stop: isBarrier(0, 0),
 		Share: func(sub int, buf bufferpool.Buffer, _ bool) {
 			ch := Channel{Edge: out.Edge, From: out.From, To: out.First + sub}
-			r.capture.take(ch, true, buf, c.spare())
+			r.capture.take(ch, true, buf, c.spare(r))
 		},
 	}
 }
@@ -228,7 +229,7 @@ func (t *Task) captured(id protocol.ID, ch, n int) {
 	r.capturing[ch] = false
 	t.cfg.Gate.EachQueued(ch, n, func(buf bufferpool.Buffer, _ bool, e *netstack.Event) {
 		if e == nil {
-			r.capture.take(t.checkpoints.Inputs[ch], false, buf.Retain(), t.checkpoints.spare())
+			r.capture.take(t.checkpoints.Inputs[ch], false, buf.Retain(), t.checkpoints.spare(r))
 		}
 	})
 }
@@ -238,7 +239,7 @@ func (t *Task) taken(item netstack.Item) {
 	c := t.checkpoints
 	for _, r := range c.rounds {
 		if r.capturing[item.Channel] {
-			r.capture.take(c.Inputs[item.Channel], false, item.Buf.Retain(), c.spare())
+			r.capture.take(c.Inputs[item.Channel], false, item.Buf.Retain(), c.spare(r))
 		}
 	}
 }

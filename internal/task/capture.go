@@ -90,6 +90,19 @@ func (c *capture) keep(ch Channel, out bool, b []byte) {
 	}
 }
 
+// unshare gives all buffers back and goes on with copies.
+func (c *capture) unshare() {
+	for i := range c.runs {
+		for j := range c.runs[i].pieces {
+			if p := &c.runs[i].pieces[j]; p.bytes == nil {
+				b := slices.Clone(p.buf.Payload())
+				c.done(p)
+				p.bytes = b
+			}
+		}
+	}
+}
+
 func (c *capture) release() {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {

@@ -26,6 +26,8 @@ type Checkpoints struct {
 	Outputs []Output     // by partition, as in the chain's Context
 	Inputs  []Channel    // by channel of the gate
 	Tell    func(Notice) // takes what the subtask has to say; any goroutine, must not block
+	// Prune, if set, removes those of the worker's local copies that keep is false for.
+	Prune func(keep func(checkpoint.BlobName) bool) error
 	// Defer, if set, runs the asynchronous part of a checkpoint at a time of its choice,
 	// before the subtask's End; nil: on a goroutine.
 	Defer func(write func())
@@ -104,6 +106,7 @@ type checkpoints struct {
 	writers  sync.WaitGroup // snapshot writers
 	first    map[protocol.ID]int64
 	looked   time.Duration // when queued barriers were last looked for
+	missed   bool          // it was too early to look again
 }
 
 // round is one checkpoint under way in this subtask.
@@ -116,6 +119,8 @@ type round struct {
 	capturing []bool // by channel
 	leaving   bool   // its barrier may still wait in output queues
 	cost      Cost
+	began     time.Duration // here
+	copies    bool          // what is captured is copied
 	done      time.Duration // all barriers are in
 }
 
@@ -138,10 +143,12 @@ func (c *checkpoints) find(id protocol.ID) *round {
 	return nil
 }
 
-// spare reports whether a capture may hold on to one more buffer. At least every second
+// spare reports whether a round may hold on to one more buffer. At least every second
 // one is left to the exchange, however slowly captures are written: each channel has
 // two or more, and captures share one for each.
-func (c *checkpoints) spare() bool { return c.shared.Load() < int64(len(c.Inputs)+c.subs) }
+func (c *checkpoints) spare(r *round) bool {
+	return !r.copies && c.shared.Load() < int64(len(c.Inputs)+c.subs)
+}
 
 func (c *checkpoints) remove(r *round) {
 	for i, o := range c.rounds {

@@ -177,6 +177,7 @@ func (t *Task) busy() {
 // overdraft is used up. It is PartitionOptions.Wait.
 func (t *Task) Wait() {
 	t.account.To(perf.Backpressured, t.clock.Now())
+	t.unshare(never)
 	t.cfg.Parker.Park(nil)
 	t.account.To(perf.Busy, t.clock.Now())
 }
@@ -235,10 +236,11 @@ func (t *Task) Due() (at time.Duration, pending bool) {
 			at, pending = due, true
 		}
 	}
-	if wait, look := t.lookDue(); look {
-		if due := t.clock.Now() + wait; !pending || due < at {
-			at, pending = due, true
-		}
+	if due, open := t.unshareDue(); open && (!pending || due < at) {
+		at, pending = due, true
+	}
+	if due, look := t.lookDue(); look && (!pending || due < at) {
+		at, pending = due, true
 	}
 	return at, pending
 }

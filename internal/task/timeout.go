@@ -10,11 +10,15 @@ import (
 // wakes it when one leaves.
 const lookEvery = time.Millisecond
 
-// look does what time has made due: it looks for barriers that wait in queues, and
+// look does what time has made due: it unshares, looks for barriers that wait in queues, and
 // lets those overtake that have waited for too long.
 func (t *Task) look(now time.Duration) error {
+	t.unshare(now)
 	c := t.checkpoints
-	if c == nil || !c.Auto || now-c.looked < lookEvery {
+	if c == nil || !c.Auto {
+		return nil
+	}
+	if c.missed = now-c.looked < lookEvery; c.missed {
 		return nil
 	}
 	c.looked = now
@@ -65,17 +69,22 @@ func (t *Task) left(r *round, unix int64) bool {
 	return true
 }
 
-// lookDue is when look has something to do, as a time from now.
-func (t *Task) lookDue() (wait time.Duration, ok bool) {
+// lookDue is when look has something to do. After a look that was left out, as the one
+// before was not long ago, barriers may have come that nobody knows of.
+func (t *Task) lookDue() (at time.Duration, ok bool) {
 	c := t.checkpoints
 	if c == nil || !c.Auto {
 		return 0, false
 	}
+	soon := c.looked + lookEvery
+	if c.missed {
+		return soon, true
+	}
 	for _, r := range c.rounds {
 		if r.leaving {
-			return lookEvery, true
+			return soon, true
 		}
 	}
-	at, ok := c.machine.Deadline()
-	return max(lookEvery, time.Duration(at-c.Now())), ok
+	deadline, ok := c.machine.Deadline()
+	return max(soon, t.clock.Now()+time.Duration(deadline-c.Now())), ok
 }

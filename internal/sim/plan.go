@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
+)
+
+// Plan is what a seed decides beforehand. The rest is drawn on the way.
+type Plan struct {
+	Seed  uint64
+	Trace func(line string) // told what happens; may be nil
+
+	graph   *graph
+	final   bool // count once per key, at the end
+	keys    int
+	groups  int // key groups
+	maxFill int
+	limit   int // of the parallelism
+	scaling bool
+	modes   []protocol.Mode
+	exactly bool // no mode is at-least-once
+
+	segment   int
+	extra     int // buffers beyond the least
+	exclusive int // of gates; <0: none
+	floating  int
+	overdraft int
+	maxQueued int
+	flush     time.Duration
+
+	interval   time.Duration
+	concurrent int
+	timeout    time.Duration // of checkpoints, as long as there are failures to come; 0: none
+	overtake   time.Duration // AlignmentTimeout
+
+	tick    time.Duration // most time that a step takes
+	delay   time.Duration // most time that a message takes
+	slow    time.Duration // most time between two operations of the store
+	starve  int           // one step in so many starves a subtask; 0: none
+	starved time.Duration // for so long at most
+	idle    int           // one read in so many finds nothing
+
+	crashes   int // at most
+	crashIn   int // steps, at most
+	faults    int // of the store, at most
+	faultIn   int // one operation in so many fails
+	requests  int // savepoints and the like, at most
+	requestIn int // steps, at most
+	tamper    tamper
+}
+
+// NewPlan draws a plan. scale is about how many records a split has.
+func NewPlan(seed uint64, scale int) *Plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	of := func(list ...int) int { return list[r.IntN(len(list))] }
+	p := &Plan{
+		Seed: seed, graph: newGraph(r, scale), final: r.IntN(4) == 0,
+		keys: of(1, 3, 17), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900),
+		limit: of(1, 2, 3, 4), scaling: r.IntN(2) == 0,
+		segment: of(256, 512), extra: of(0, 0, 3, 100), exclusive: of(-1, 1, 2), floating: of(1, 1, 8),
+		overdraft: of(1, 5), maxQueued: of(1, 2, 10), flush: time.Duration(of(-1, 10_000, 1_000_000)),
+		interval: time.Duration(of(50_000, 500_000, 2_000_000)), concurrent: of(1, 2, 4),
+		timeout: time.Duration(of(3_000_000, 50_000_000, 0, 0)), overtake: time.Duration(of(1, 300_000, 2_000_000)),
+		tick: time.Duration(of(1_000, 50_000, 300_000)), delay: time.Duration(of(1, 100_000, 3_000_000)), slow: time.Duration(of(1, 100_000, 3_000_000)),
+		starve: of(0, 0, 20, 200), starved: time.Duration(of(1_000_000, 20_000_000)), idle: of(0, 0, 3),
+		crashes: of(0, 1, 3), crashIn: of(50, 300, 1000), faults: of(0, 0, 3), faultIn: of(2, 10),
+		requests: of(0, 0, 2), requestIn: of(50, 300),
+	}
+	p.groups = max(p.groups, p.limit)
+	p.drawModes(r)
+	return p
+}
+
+func (p *Plan) drawModes(r *rand.Rand) {
+	p.modes, p.exactly = nil, true
+	m := protocol.Mode(r.IntN(int(protocol.Auto) + 1))
+	for range 8 {
+		p.modes = append(p.modes, m)
+		p.exactly = p.exactly && m != protocol.AtLeastOnce
+		if next := protocol.Mode(r.IntN(int(protocol.Auto) + 1)); r.IntN(3) == 0 && (next == protocol.AtLeastOnce) == (m == protocol.AtLeastOnce) {
+			m = next
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var (
+	seedFlag  = flag.Uint64("sim.seed", 0, "run this seed alone")
+	traceFlag = flag.Bool("sim.trace", false, "tell what happens with it")
+	seedsFlag = flag.Int("sim.seeds", 500, "how many seeds to run")
+	fromFlag  = flag.Uint64("sim.from", 1, "the first of them")
+	scaleFlag = flag.Int("sim.scale", 30, "about how many records a split has")
+)
+
+// TestSim runs jobs by seed and compares their output with what it has to be.
+func TestSim(t *testing.T) {
+	if *seedFlag != 0 {
+		p := NewPlan(*seedFlag, *scaleFlag)
+		if *traceFlag {
+			p.describe(t)
+			p.Trace = func(line string) { t.Log(line) }
+		}
+		r := Run(p)
+		t.Logf("%+v", r)
+		for _, f := range r.Findings {
+			t.Error(f)
+		}
+		return
+	}
+	var sum Result
+	began, failed := time.Now(), 0
+	for i := range *seedsFlag {
+		seed := *fromFlag + uint64(i)
+		r := Run(NewPlan(seed, *scaleFlag))
+		sum.add(r)
+		if len(r.Findings) > 0 {
+			t.Errorf("go test ./internal/sim -run 'TestSim$' -sim.scale=%d -sim.seed=%d # %s", *scaleFlag, seed, r.Findings[0])
+			if failed++; failed == 20 {
+				break
+			}
+		}
+	}
+	t.Logf("%.0f seeds a second; in all %+v", float64(*seedsFlag)/time.Since(began).Seconds(), sum)
+}
+
+func (sum *Result) add(r Result) {
+	sum.Steps += r.Steps
+	sum.Attempts += r.Attempts
+	sum.Restored += r.Restored
+	sum.Completed += r.Completed
+	sum.Aborted += r.Aborted
+	sum.Replayed += r.Replayed
+	sum.Committed += r.Committed
+}
+
+func (p *Plan) describe(t *testing.T) {
+	for _, n := range p.graph.nodes {
+		t.Logf("%s kind %d lengths %v fixed %v", n.uid, n.kind, n.lengths, n.fixed)
+	}
+	for _, e := range p.graph.edges {
+		t.Logf("%s pattern %d", e.key(), e.pattern)
+	}
+	q := *p
+	q.graph, q.Trace = nil, nil
+	t.Logf("%+v", q)
+}

@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/overtake-stream/overtake/operators"
+)
+
+// splits is the source of a node.
+type splits struct {
+	w    *world
+	node *node
+}
+
+// Open implements operators.Source.
+func (s splits) Open(ctx operators.SourceContext) (operators.Reader[rec], error) {
+	r := &reader{splits: s, wake: ctx.Wake}
+	if !ctx.Restored {
+		for i := range s.node.lengths {
+			if i%ctx.Parallelism == ctx.Subtask {
+				r.open = append(r.open, position{split: i})
+			}
+		}
+	}
+	for _, b := range ctx.Splits {
+		r.open = append(r.open, position{int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))})
+	}
+	r.open = slices.DeleteFunc(r.open, r.over)
+	return r, nil
+}
+
+// position is the next record of a split.
+type position struct{ split, next int }
+
+type reader struct {
+	splits
+	wake func()
+	open []position
+}
+
+func (r *reader) over(p position) bool { return p.next >= r.node.lengths[p.split] }
+
+// Read implements operators.Reader.
+func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
+	if idle := r.w.plan.idle; idle > 0 && r.w.rand.IntN(idle) == 0 {
+		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
+		return operators.Idle, nil
+	}
+	for len(r.open) > 0 && out.Ready() {
+		p := r.open[0]
+		v := r.w.plan.fresh(uint32(r.node.id*100+p.split), uint32(p.next))
+		p.next++
+		if r.open = r.open[1:]; !r.over(p) {
+			r.open = append(r.open, p)
+		}
+		out.Collect(v)
+	}
+	if len(r.open) == 0 {
+		return operators.Ended, nil
+	}
+	return operators.More, nil
+}
+
+// Splits implements operators.Reader.
+func (r *reader) Splits(dst [][]byte) ([][]byte, error) {
+	for _, p := range r.open {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(p.split))
+		dst = append(dst, binary.LittleEndian.AppendUint32(b, uint32(p.next)))
+	}
+	return dst, nil
+}
+
+// Close implements operators.Reader.
+func (r *reader) Close() error { return nil }
