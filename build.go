@@ -128,6 +128,9 @@ func (c *chain) checkpoints(head *node) *task.Checkpoints {
 		UIDs: c.uids, Stores: c.sub.state, Outputs: c.outs, Inputs: c.plan.channels(head, c.sub.index),
 		Tell: func(n task.Notice) { c.tell(member, n) }, Now: func() int64 { return time.Now().UnixNano() },
 	}
+	if k.local != nil {
+		cp.Prune = k.local.Prune
+	}
 	if head.puller != nil {
 		cp.Source = head.key()
 		c.sub.uids = append(c.sub.uids, cp.Source)

@@ -31,6 +31,10 @@ type Checkpoints struct {
 	// Blobs gives workers other than the first access to what Store keeps.
 	Blobs checkpoint.Blobs
 
+	// LocalDir is a directory of this machine's own where each worker keeps a copy of what
+	// it writes. A recovery prefers the copies, and falls back to the store.
+	LocalDir string
+
 	Interval time.Duration // from one to the next; default 10 s; negative: only on request
 	MinPause time.Duration // least time from the end of one to the trigger of the next; implies one at a time
 	Timeout  time.Duration // of a single one; default 10 min

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -17,6 +18,7 @@ type keeper struct {
 	opts  Checkpoints
 	store checkpoint.Store // the first worker's only
 	blobs checkpoint.Blobs
+	local *checkpoint.Local // nil: no copies are kept
 	epoch uint64
 
 	from      *checkpoint.Manifest // what the attempt goes on from; nil: the beginning
@@ -42,8 +44,12 @@ func newKeeper(j *Job, index int) (k *keeper, err error) {
 	default:
 		k.store, k.blobs = k.opts.Store, k.opts.Store
 	}
+	if err == nil && k.opts.LocalDir != "" {
+		k.local, err = checkpoint.NewLocal(k.blobs, filepath.Join(k.opts.LocalDir, fmt.Sprint("worker-", index)), checkpoint.Options{})
+		k.blobs = k.local
+	}
 	if err != nil {
-		return nil, fmt.Errorf("overtake: job %q: %w", j.name, err)
+		return nil, errors.Join(fmt.Errorf("overtake: job %q: %w", j.name, err), k.close())
 	}
 	return k, nil
 }

@@ -113,6 +113,9 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 					Store: checkpoint.NewMemory(), Interval: 2 * time.Millisecond, Mode: mode, MaxConcurrent: 3,
 					AlignmentTimeout: time.Millisecond,
 				}
+				if p > 1 {
+					opts.Checkpoints.LocalDir = t.TempDir()
+				}
 				opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}
 				var sink memory.Committed[count]
 				f := newFaulty(seed, 8, n)

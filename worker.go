@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/internal/task"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/perf"
@@ -181,6 +182,21 @@ func (w *worker) run() error {
 	return errors.Join(w.result(), w.dismantle())
 }
 
+// pruneCopies removes the local copies that the attempt does not go on from.
+func (w *worker) pruneCopies() {
+	if w.keep.local == nil {
+		return
+	}
+	needed := map[checkpoint.BlobName]checkpoint.BlobRef{}
+	if w.keep.from != nil && w.keep.own {
+		needed = w.keep.from.BlobSet()
+	}
+	err := w.keep.local.Prune(func(n checkpoint.BlobName) bool { _, ok := needed[n]; return ok })
+	if err != nil {
+		w.keep.job.opts.Log.Warn("old local copies of checkpoints were not removed", "error", err)
+	}
+}
+
 // begin gives the subtasks what they go on from.
 func (w *worker) begin() error {
 	if w.keep == nil || w.ctx.Err() != nil {
@@ -198,6 +214,7 @@ func (w *worker) begin() error {
 			return nil
 		}
 	}
+	w.pruneCopies()
 	d, err := newDealer(w.ctx, w.plan, w.keep)
 	if err != nil {
 		return err

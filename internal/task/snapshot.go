@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/operators"
 	"github.com/overtake-stream/overtake/statecow"
 )
@@ -79,6 +80,7 @@ func (t *Task) upload(r *round) {
 		}
 		r.cost.Async = t.clock.Now() - r.done
 		c.Tell(Notice{Kind: Acked, ID: r.barrier.ID, Saved: r.saved, Cost: r.cost})
+		c.prune(r.barrier.Base)
 	}
 	if c.Defer != nil {
 		c.Defer(write)
@@ -89,6 +91,19 @@ func (t *Task) upload(r *round) {
 		defer c.writers.Done()
 		write()
 	}()
+}
+
+// prune removes the subtask's local copies that nothing can go on from any more: they are
+// older than the newest complete checkpoint, and no increment builds on them. A copy
+// that cannot be removed does no harm.
+func (c *checkpoints) prune(complete protocol.ID) {
+	if c.Prune == nil {
+		return
+	}
+	needed := c.Stores.names()
+	_ = c.Prune(func(n checkpoint.BlobName) bool {
+		return n.Subtask != c.Subtask || n.Checkpoint >= checkpoint.ID(complete) || needed[n]
+	})
 }
 
 // blobWriter writes what one subtask has in a checkpoint.

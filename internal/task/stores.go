@@ -199,3 +199,22 @@ func (st *store) rebase(from protocol.ID, parts []checkpoint.Part) error {
 	st.keyed.Store.Confirm(snap.Mark())
 	return nil
 }
+
+// names are the blobs that increments build on, or may. Any goroutine may call it while
+// the subtask runs.
+func (s *Stores) names() map[checkpoint.BlobName]bool {
+	names := map[checkpoint.BlobName]bool{}
+	for _, st := range s.list {
+		st.mu.Lock()
+		for _, ref := range st.mu.base.chain {
+			names[ref.Name] = true
+		}
+		for _, p := range st.mu.pending {
+			for _, ref := range p.chain {
+				names[ref.Name] = true
+			}
+		}
+		st.mu.Unlock()
+	}
+	return names
+}
