@@ -81,7 +81,7 @@ func (a *attempt) choose() error {
 	if a.from, _, err = store.Latest(a.ctx); err == nil {
 		above = a.from.Epoch
 		a.w.restored++
-		a.w.tampered = a.w.tampered || a.w.altered[a.from.ID]
+		a.w.tampered = a.w.tampered || a.w.altered[flightID{a.from.Epoch, a.from.ID}]
 	} else if !errors.Is(err, checkpoint.ErrNotFound) {
 		return err
 	}
@@ -142,6 +142,7 @@ func (a *attempt) restore() error {
 			return err
 		}
 		a.w.replayed += len(share.InFlight)
+		a.w.again += again(share, a.from)
 		a.w.trace("%v goes on from %v", s, summary(share))
 		s.task.Restore(share, a.w.last)
 	}
@@ -198,4 +199,18 @@ func summary(r task.Restored) string {
 		s += fmt.Sprintf(", %d records of %s %d>%d", len(list), f.Edge, f.From, f.To)
 	}
 	return s
+}
+
+// again counts the records in flight that an earlier attempt than the one that wrote
+// the checkpoint had sent: they were restored, and in flight still.
+func again(r task.Restored, from *checkpoint.Manifest) (n int) {
+	for _, f := range r.InFlight {
+		list, _ := split(f.Records)
+		for _, b := range list {
+			if v, err := decode(b); err == nil && v.Sent>>32 < from.Epoch {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -114,8 +114,11 @@ func (d *driver) heard(m protocol.Member, n task.Notice) {
 	e := protocol.Event{ID: n.ID, Member: m}
 	switch n.Kind {
 	case task.Acked:
-		if d.a.w.plan.tamper != nil && !d.a.w.altered[checkpoint.ID(n.ID)] {
-			d.a.w.altered[checkpoint.ID(n.ID)] = d.a.w.plan.tamper.notice(d.a, &n)
+		if id := (flightID{d.a.epoch, checkpoint.ID(n.ID)}); d.a.w.plan.tamper != nil && !d.a.w.altered[id] {
+			d.a.w.altered[id] = d.a.w.plan.tamper.notice(d.a, &n)
+		}
+		if n.Cost.Overtook {
+			d.a.w.overtook++
 		}
 		e.Type, e.Payload = protocol.Ack, n
 	case task.Declined:

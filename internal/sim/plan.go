@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
+	"github.com/overtake-stream/overtake/operators"
 )
 
 // Plan is what a seed decides beforehand. The rest is drawn on the way.
@@ -49,6 +50,9 @@ type Plan struct {
 	requests  int // savepoints and the like, at most
 	requestIn int // steps, at most
 	tamper    tamper
+
+	operator func(s *sub, next operators.Collector[rec]) operators.Transform[rec] // of mappers; nil: none of its own
+	quota    func(node *node) (records int, ends bool)                            // what a source may read now; nil: all
 }
 
 // NewPlan draws a plan. scale is about how many records a split has.
@@ -57,9 +61,9 @@ func NewPlan(seed uint64, scale int) *Plan {
 	of := func(list ...int) int { return list[r.IntN(len(list))] }
 	p := &Plan{
 		Seed: seed, graph: newGraph(r, scale), final: r.IntN(4) == 0,
-		keys: of(1, 3, 17), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900),
+		keys: of(1, 3, 17), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900, 3000),
 		limit: of(1, 2, 3, 4), scaling: r.IntN(2) == 0,
-		segment: of(256, 512), extra: of(0, 0, 3, 100), exclusive: of(-1, 1, 2), floating: of(1, 1, 8),
+		segment: of(256, 512, 4096), extra: of(0, 0, 3, 100), exclusive: of(-1, 1, 2), floating: of(1, 1, 8),
 		overdraft: of(1, 5), maxQueued: of(1, 2, 10), flush: time.Duration(of(-1, 10_000, 1_000_000)),
 		interval: time.Duration(of(50_000, 500_000, 2_000_000)), concurrent: of(1, 2, 4),
 		timeout: time.Duration(of(3_000_000, 50_000_000, 0, 0)), overtake: time.Duration(of(1, 300_000, 2_000_000)),

@@ -52,6 +52,8 @@ func (sum *Result) add(r Result) {
 	sum.Completed += r.Completed
 	sum.Aborted += r.Aborted
 	sum.Replayed += r.Replayed
+	sum.Again += r.Again
+	sum.Overtook += r.Overtook
 	sum.Committed += r.Committed
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/overtake-stream/overtake/operators"
@@ -47,7 +48,14 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
 		return operators.Idle, nil
 	}
-	for len(r.open) > 0 && out.Ready() {
+	quota, ends := math.MaxInt, true
+	if f := r.w.plan.quota; f != nil {
+		quota, ends = f(r.node)
+	}
+	for ; len(r.open) > 0 && out.Ready(); quota-- {
+		if quota == 0 {
+			return operators.Idle, nil
+		}
 		p := r.open[0]
 		v := r.w.plan.fresh(uint32(r.node.id*100+p.split), uint32(p.next))
 		p.next++
@@ -55,6 +63,9 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 			r.open = append(r.open, p)
 		}
 		out.Collect(v)
+	}
+	if len(r.open) == 0 && !ends {
+		return operators.Idle, nil
 	}
 	if len(r.open) == 0 {
 		return operators.Ended, nil

@@ -63,7 +63,7 @@ func (s *sub) run(yield func(task.Next) bool) {
 // wait waits in the middle of a record.
 func (s *sub) wait() {
 	s.inside = true
-	s.yield(task.AwaitOutput)
+	s.task.WaitBy(func() { s.yield(task.AwaitOutput) })
 	s.inside = false
 }
 
@@ -212,6 +212,8 @@ func (s *sub) inputs(ctx *operators.Context, cp *task.Checkpoints, cfg *task.Con
 func (s *sub) operator(next operators.Collector[rec]) (operators.Transform[rec], error) {
 	w := s.a.w
 	switch {
+	case s.node.kind == mapper && w.plan.operator != nil:
+		return w.plan.operator(s, next), nil
 	case s.node.kind == mapper:
 		return operators.Map(func(v rec) rec { return v }, next), nil
 	case s.node.kind == sink:

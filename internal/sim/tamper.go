@@ -104,3 +104,17 @@ func join(list [][]byte) (b []byte) {
 	}
 	return b
 }
+
+// decode decodes an encoded record of an edge.
+func decode(b []byte) (v rec, err error) {
+	codec, err := operators.CodecFor[rec]()
+	if err != nil {
+		return v, err
+	}
+	it := record.Over(b)
+	var r record.Record
+	if _, err := it.Next(&r); err != nil {
+		return v, err
+	}
+	return codec.Decode(r.Payload)
+}

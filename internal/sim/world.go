@@ -32,8 +32,16 @@ type world struct {
 	crashes, faults, requests int // left
 
 	steps, completed, aborted, attempts, restored, replayed int
-	altered                                                 map[checkpoint.ID]bool // what was tampered with
-	tampered                                                bool                   // and restored
+	overtook, again                                         int
+	altered                                                 map[flightID]bool // what was tampered with
+	tampered                                                bool              // and restored
+}
+
+// flightID names a checkpoint for good: attempts may use the number of one that was not
+// completed again.
+type flightID struct {
+	epoch uint64
+	id    checkpoint.ID
 }
 
 // timer is what happens at a time.
@@ -79,20 +87,22 @@ type Result struct {
 	Findings []string // what is wrong; none is a success
 	Steps, Attempts, Restored, Completed, Aborted,
 	Replayed int // runs of records that were in flight
+	Again     int  // of these, records that had been so in the attempt before, too
+	Overtook  int  // acknowledgements of subtasks whose barriers have overtaken data
 	Committed int  // records
 	Tampered  bool // a checkpoint was restored that had been tampered with
 }
 
 // Run runs a plan.
 func Run(p *Plan) Result {
-	w := &world{plan: p, rand: rand.New(rand.NewPCG(p.Seed, 2)), ordered: true, altered: map[checkpoint.ID]bool{}}
+	w := &world{plan: p, rand: rand.New(rand.NewPCG(p.Seed, 2)), ordered: true, altered: map[flightID]bool{}}
 	w.store = &store{Store: checkpoint.NewMemory(), w: w}
 	w.sink = &committed{w: w, prepared: map[transaction][]rec{}, done: map[transaction]bool{}}
 	w.crashes, w.faults, w.requests = p.crashes, p.faults, p.requests
 	w.run()
 	return Result{
 		Findings: w.findings, Steps: w.steps, Attempts: w.attempts, Restored: w.restored, Completed: w.completed,
-		Aborted: w.aborted, Replayed: w.replayed, Committed: len(w.sink.records), Tampered: w.tampered,
+		Aborted: w.aborted, Replayed: w.replayed, Again: w.again, Overtook: w.overtook, Committed: len(w.sink.records), Tampered: w.tampered,
 	}
 }
 

@@ -175,10 +175,14 @@ func (t *Task) busy() {
 
 // Wait parks the subtask in the middle of a record's output, when even the
 // overdraft is used up. It is PartitionOptions.Wait.
-func (t *Task) Wait() {
+func (t *Task) Wait() { t.WaitBy(func() { t.cfg.Parker.Park(nil) }) }
+
+// WaitBy is Wait for a simulation, which has another way to wait for the Parker to be
+// notified. Of what the subtask waits for, captures of its own give back what they hold.
+func (t *Task) WaitBy(park func()) {
 	t.account.To(perf.Backpressured, t.clock.Now())
 	t.unshare(never)
-	t.cfg.Parker.Park(nil)
+	park()
 	t.account.To(perf.Busy, t.clock.Now())
 }
 
