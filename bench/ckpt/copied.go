@@ -60,7 +60,8 @@ func (t task) do(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return t.Pressure.job(t.Pressure.options(1, nil, blobs)).Run(ctx)
+		never := checkpoint.NewMemory() // only the first worker's store is used
+		return t.Pressure.job(t.Pressure.options(1, never, blobs)).Run(ctx)
 	case roleCount:
 		return t.count(ctx)
 	}

@@ -102,11 +102,17 @@ func (c Config) pressures() (list []pressure) {
 	return list
 }
 
+// varied reports whether parameters other than the mode differ from those that a quick run
+// begins with.
+func (p pressure) varied() bool {
+	return p.Store != inMemory || p.Processes != 1 || p.Buffer != 8<<10 || p.Record != 64 || p.Burst != 1
+}
+
 // pressureGroup has one case for each sink, and the bytes in flight.
 func (c Config) pressureGroup(p pressure) (g group) {
 	var all []*pressed
 	for _, sink := range sinks() {
-		if c.Quick && sink == time.Millisecond && p.Mode != overtake.Unaligned {
+		if c.Quick && sink == time.Millisecond && (p.Mode != overtake.Unaligned || p.varied()) {
 			continue
 		}
 		all = append(all, c.pressed(p, sink))
@@ -152,6 +158,9 @@ func (c Config) pressed(p pressure, sink time.Duration) *pressed {
 	m := &pressed{pressure: p, cfg: c, count: c.Checkpoints}
 	if p.Mode == overtake.Aligned {
 		m.count = 3
+		if c.Quick {
+			m.count = 1
+		}
 	}
 	return m
 }
