@@ -71,6 +71,8 @@ func TestManifestDamage(t *testing.T) {
 	}
 	_, err := checkpoint.DecodeManifest("file", append(bytes.Clone(data), 0))
 	refused(t, "a byte too many", len(data), err)
+	_, err = checkpoint.DecodeManifest("file", checkpoint.Seal(append(bytes.Clone(data), 0)))
+	refused(t, "a byte too many under the checksum", len(data), err)
 	t.Logf("%d truncations and %d flips of %d bytes", len(data), 8*len(data), len(data))
 }
 
