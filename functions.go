@@ -29,6 +29,7 @@ func To[T any](s Stream[T], sink Sink[T], opts ...OpOption) {
 	n := s.job.add("sink", collect(opts))
 	if _, n.single = sink.(operators.SingleSink); n.single {
 		set(&n.parallelism, 1)
+		n.fixed = true
 	}
 	n.operator = func(any) (operators.Operator, any, error) {
 		t := operators.To(sink)

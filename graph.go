@@ -12,7 +12,8 @@ import (
 type node struct {
 	id          int
 	name, uid   string
-	parallelism int // 0: the job's
+	parallelism int  // 0: the job's
+	fixed       bool // parallelism does not follow the job's
 	stateful    bool
 	single      bool
 	errs        []error
@@ -51,6 +52,7 @@ type edge struct {
 	input    int // which input of to
 	pattern  pattern
 	layout   uint64 // fingerprint of the codec
+	apart    bool   // never fused
 
 	// writer returns the Collector that ends a chain with this edge, reader the
 	// input that begins one.
@@ -63,11 +65,14 @@ type edge struct {
 // fused reports whether the two ends run in one subtask and call each other
 // directly.
 func (e *edge) fused() bool {
-	return e.pattern == forward && len(e.to.inputs) == 1 && e.from.parallelism == e.to.parallelism
+	return e.pattern == forward && !e.apart && len(e.to.inputs) == 1 && e.from.parallelism == e.to.parallelism
 }
 
-// settle replaces what depends on the final parallelism.
-func (e *edge) settle() {
+// settle replaces what depends on the final parallelism. With checkpoints, ends are apart
+// if they have the same parallelism only by chance: at another one records may be in
+// flight between them, and need a way to go on here.
+func (e *edge) settle(checkpoints bool) {
+	e.apart = checkpoints && e.from.fixed != e.to.fixed
 	if e.pattern == forward && e.from.parallelism != e.to.parallelism {
 		e.pattern = rebalance
 	}

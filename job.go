@@ -34,7 +34,7 @@ func (j *Job) Run(ctx context.Context) error {
 
 // add adds an operator of some kind.
 func (j *Job) add(kind string, o opOptions) *node {
-	n := &node{id: len(j.nodes), name: kind, uid: o.uid, parallelism: o.parallelism}
+	n := &node{id: len(j.nodes), name: kind, uid: o.uid, parallelism: o.parallelism, fixed: o.parallelism != 0}
 	if o.name != "" {
 		n.name = o.name
 	}

@@ -20,7 +20,7 @@ func newPlan(j *Job, workers int) *plan {
 	next := uint32(1) // channel 0 is control
 	for _, n := range j.nodes {
 		for _, e := range n.outputs {
-			e.settle()
+			e.settle(j.opts.Checkpoints.Enabled())
 			if !e.fused() {
 				p.bases[e] = next
 				next += uint32(e.from.parallelism * e.to.parallelism)

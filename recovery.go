@@ -24,7 +24,26 @@ func newDealer(ctx context.Context, p *plan, k *keeper) (*recovery.Dealer, error
 	if err != nil {
 		return nil, fmt.Errorf("overtake: job %q, checkpoint %d: %w", p.job.name, k.from.ID, err)
 	}
+	if err := k.reaches(p, d.Edges()); err != nil {
+		return nil, fmt.Errorf("overtake: job %q, checkpoint %d: %w", p.job.name, k.from.ID, err)
+	}
 	return d, nil
+}
+
+// reaches reports records in flight that no subtask would take.
+func (k *keeper) reaches(p *plan, edges []string) error {
+	there := map[string]bool{}
+	for e := range p.bases {
+		there[e.key()] = true
+	}
+	var errs []error
+	for _, e := range edges {
+		if !there[e] && !k.opts.AllowNonRestored {
+			errs = append(errs, fmt.Errorf("%w: records were in flight on %q, which the job does not have, or not between subtasks: keep the operators and their parallelism, make a savepoint in mode aligned, or allow state not to be restored",
+				ErrRestore, e))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // fits compares the checkpoint with the job and reports all that does not match.

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -48,6 +49,9 @@ func (d *Dealer) inFlight() error {
 	}
 	return nil
 }
+
+// Edges names, in order, the edges that records were in flight on.
+func (d *Dealer) Edges() []string { return slices.Sorted(maps.Keys(d.fly)) }
 
 func (d *Dealer) addFlights(p checkpoint.Part) error {
 	index, records, err := d.flightBytes(p)
