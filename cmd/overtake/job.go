@@ -132,7 +132,9 @@ func (r *running) stop(done chan<- error) {
 	defer cancel()
 	var err error
 	if path := r.flags.SavepointOnStop; path != "" {
-		err = r.h.StopWithSavepoint(ctx, path, false)
+		if err = r.h.StopWithSavepoint(ctx, path, false); err == nil {
+			r.env.log.Info("stopped with a savepoint: the next start goes on from it, with the same checkpoints or with --from", "path", path)
+		}
 	} else {
 		_, err = r.h.Checkpoint(ctx)
 	}
