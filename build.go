@@ -27,12 +27,13 @@ type subtask struct {
 
 // builder makes the subtasks of one worker.
 type builder struct {
-	plan  *plan
-	arena *bufferpool.Arena
-	ctx   context.Context
-	clock perf.Clock
-	keep  *keeper // nil without checkpoints
-	tell  func(protocol.Member, task.Notice)
+	plan     *plan
+	arena    *bufferpool.Arena
+	ctx      context.Context
+	clock    perf.Clock
+	keep     *keeper // nil without checkpoints
+	stateDir string
+	tell     func(protocol.Member, task.Notice)
 }
 
 // chain is a subtask being built.
@@ -121,7 +122,7 @@ func (c *chain) checkpoints(head *node) *task.Checkpoints {
 	first, end := operators.GroupRange(c.sub.index, job.opts.MaxParallelism, head.parallelism)
 	c.sub.state = task.NewStores(statecow.Options{
 		Budget: job.opts.StateMemory, MaxGroups: job.opts.MaxParallelism, Groups: statecow.Groups{First: first, End: end},
-	}, c.migrations)
+	}, c.migrations, c.disk(member))
 	c.sub.uids = slices.Clone(c.uids)
 	cp := &task.Checkpoints{
 		Subtask: uint32(member), Epoch: k.epoch, Auto: job.opts.Checkpoints.Mode == Auto, Blobs: k.blobs, Context: c.ctx.Cancel,

@@ -27,6 +27,11 @@ type Options struct {
 	// Default 4 GiB, at most 32 GiB.
 	StateMemory int64
 
+	// StateDir, if set, is a directory where keyed state is kept that need not fit in
+	// memory. It is scratch: what it holds is deleted when the job begins and ends. It
+	// should be on a local disk. Timers stay in memory. Needs Checkpoints.
+	StateDir string
+
 	Network     Network
 	Cluster     Cluster
 	Checkpoints Checkpoints
@@ -130,6 +135,9 @@ func (o Options) Validate() error {
 	arena := bufferpool.Options{SegmentSize: o.Network.BufferSize, Budget: o.Network.Memory}
 	if o.StateMemory < statecow.MinBudget || o.StateMemory > statecow.MaxBudget {
 		bad("StateMemory %d, want %d to %d bytes", o.StateMemory, statecow.MinBudget, int64(statecow.MaxBudget))
+	}
+	if o.StateDir != "" && !o.Checkpoints.Enabled() {
+		bad("StateDir needs Checkpoints: set Checkpoints.Dir")
 	}
 	workers := max(len(o.Cluster.Workers), o.Cluster.Processes)
 	errs = append(errs, arena.Validate(), o.Cluster.validate(), o.Checkpoints.validate(workers))

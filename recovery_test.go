@@ -114,7 +114,7 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 					AlignmentTimeout: time.Millisecond,
 				}
 				if p > 1 {
-					opts.Checkpoints.LocalDir = t.TempDir()
+					opts.Checkpoints.LocalDir, opts.StateDir = t.TempDir(), t.TempDir()
 				}
 				opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}
 				var sink memory.Committed[count]

@@ -59,7 +59,10 @@ func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker,
 			return nil, err
 		}
 	}
-	if err = w.build(); err == nil {
+	if err = w.clearState(); err == nil {
+		err = w.build()
+	}
+	if err == nil {
 		err = w.wire()
 	}
 	if err == nil && k != nil && w.index == 0 {
@@ -72,7 +75,7 @@ func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker,
 }
 
 func (w *worker) build() error {
-	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify}
+	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify, stateDir: w.stateDir()}
 	for _, head := range w.plan.heads {
 		for i := range head.parallelism {
 			if w.plan.worker(head, i) != w.index {
@@ -281,7 +284,7 @@ func (w *worker) dismantle() error {
 	for _, s := range w.subtasks {
 		s.close()
 	}
-	return errors.Join(err, w.arena.Close())
+	return errors.Join(err, w.clearState(), w.arena.Close())
 }
 
 // close drops what a subtask that never ran, or has ended, still has.

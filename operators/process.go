@@ -134,6 +134,7 @@ type process[K comparable, I, O any] struct {
 	user  Processor[K, I, O]
 	next  Collector[O]
 
+	timers  *KeyedStore // if they are not in keyed
 	onTimer func(key K, at int64, out Collector[O]) error
 }
 
@@ -146,7 +147,7 @@ func Process[K comparable, I, O any](key func(I) K, user Processor[K, I, O], nex
 // Open implements Operator. States are registered before they are restored, so that
 // their deadlines are known.
 func (p *process[K, I, O]) Open(ctx *Context) (err error) {
-	if p.keyed, err = ctx.keyed("states"); err != nil {
+	if p.keyed, err = ctx.keyed("states", false); err != nil {
 		return err
 	}
 	p.ctx = &KeyedContext{Context: ctx}
@@ -171,11 +172,17 @@ func (p *process[K, I, O]) openTimers() (err error) {
 	if !ok {
 		return nil
 	}
-	m, ok := p.keyed.Store.(*statecow.Map)
-	if !ok {
-		return fmt.Errorf("%w: and a store that has timers, which %T has not", ErrTimers, p.keyed.Store)
-	}
 	p.onTimer = t.OnTimer
+	m, ok := p.keyed.Store.(*statecow.Map)
+	if !ok { // then timers have a map of their own
+		if p.timers, err = p.ctx.keyed("timers", true); err != nil {
+			return err
+		}
+		if err := p.timers.Restore(); err != nil {
+			return err
+		}
+		m = p.timers.Store.(*statecow.Map)
+	}
 	p.ctx.timers, err = statecow.NewTimers(m, "timers")
 	return err
 }

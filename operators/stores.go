@@ -6,8 +6,8 @@ import "github.com/overtake-stream/overtake/statecow"
 // has what the restored checkpoint holds of it. The engine implements it.
 type Stores interface {
 	// Keyed returns a new store for keyed state of an operator, by its UID and a
-	// name that is unique in the operator.
-	Keyed(uid, name string) (*KeyedStore, error)
+	// name that is unique in the operator. memory asks for a statecow.Map.
+	Keyed(uid, name string, memory bool) (*KeyedStore, error)
 	// Pieces lends what the subtasks i of the operator, i modulo Parallelism being
 	// this subtask, gave to Snapshot.
 	Pieces(uid string) [][]byte
@@ -57,9 +57,9 @@ func (c *Context) Enter(uid string) { c.uid = uid }
 func (c *Context) SetStores(s Stores) { c.stores = s }
 
 // keyed returns a store for the operator that is being opened.
-func (c *Context) keyed(name string) (*KeyedStore, error) {
+func (c *Context) keyed(name string, memory bool) (*KeyedStore, error) {
 	if c.stores != nil {
-		return c.stores.Keyed(c.uid, name)
+		return c.stores.Keyed(c.uid, name, memory)
 	}
 	m, err := statecow.New(statecow.Options{MaxGroups: max(c.MaxParallel, 1)})
 	return &KeyedStore{Store: m}, err

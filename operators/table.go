@@ -25,7 +25,7 @@ func openTable[A any](ctx *Context, keyLayout string, final bool) (table[A], *Ke
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := ctx.keyed("")
+	k, err := ctx.keyed("", false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,8 @@ import (
 type Stores struct {
 	// constant once the subtask runs
 	opts       statecow.Options
-	migrations map[string]operators.Migration // by UID
+	migrations map[string]operators.Migration      // by UID
+	disk       func(n int) (statecow.Store, error) // makes the n-th store; nil: they are in memory
 	restored   Restored
 
 	// subtask goroutine
@@ -59,18 +60,26 @@ func (b *base) worn() bool {
 }
 
 // NewStores returns the stores of a subtask whose operators own these key groups.
-func NewStores(o statecow.Options, migrations map[string]operators.Migration) *Stores {
-	return &Stores{opts: o, migrations: migrations}
+func NewStores(o statecow.Options, migrations map[string]operators.Migration, disk func(n int) (statecow.Store, error)) *Stores {
+	return &Stores{opts: o, migrations: migrations, disk: disk}
+}
+
+// open makes the next store.
+func (s *Stores) open(memory bool) (statecow.Store, error) {
+	if s.disk == nil || memory {
+		return statecow.New(s.opts)
+	}
+	return s.disk(len(s.list))
 }
 
 // Keyed implements operators.Stores.
-func (s *Stores) Keyed(uid, name string) (*operators.KeyedStore, error) {
+func (s *Stores) Keyed(uid, name string, memory bool) (*operators.KeyedStore, error) {
 	for _, other := range s.list {
 		if other.uid == uid && other.name == name {
 			return nil, fmt.Errorf("task: operator %q has two stores named %q", uid, name)
 		}
 	}
-	m, err := statecow.New(s.opts)
+	m, err := s.open(memory)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +129,13 @@ type shot struct {
 // smallState is how many bytes of live entries are rather kept in the manifest.
 const smallState = 8 << 10
 
+// small reports whether the state is better kept in the manifest. A store on disk only
+// estimates what it holds.
+func (st *store) small() bool {
+	m, ok := st.keyed.Store.(*statecow.Map)
+	return ok && m.Stats().LiveBytes <= smallState
+}
+
 // snapshot freezes all stores for a checkpoint. It takes constant time.
 func (s *Stores) snapshot(b protocol.Barrier) ([]shot, error) {
 	shots := make([]shot, 0, len(s.list))
@@ -132,7 +148,7 @@ func (s *Stores) snapshot(b protocol.Barrier) ([]shot, error) {
 			}
 			return nil, err
 		}
-		sh := shot{store: st, snap: snap, small: st.keyed.Store.Stats().LiveBytes <= smallState}
+		sh := shot{store: st, snap: snap, small: st.small()}
 		st.mu.Lock()
 		if base := &st.mu.base; !b.Savepoint && b.Base != 0 && base.id == b.Base && !base.worn() {
 			sh.since, sh.chain = base.mark, base.chain
