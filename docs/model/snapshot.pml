@@ -80,7 +80,7 @@ List capIn[(IDS + 1) * E], capOut[(IDS + 1) * E];
 /* The coordinator. Triggers and aborts are bits by id, on their way to a member:
    sources are 0..N-1, then the receiver and the sink. */
 byte next = 1, complete, flying, crashes, aborts;
-byte acks[IDS + 1], trig[N], dead[N + 2];
+byte trig[N], newest[N], dead[N + 2];
 
 hidden byte a, b, c, d, f, g, h, i, j, k, p, q, x;
 
@@ -240,7 +240,7 @@ inline passed(m, id, yes) {
 
 /* arrive takes a barrier that came after the first at items that are queued. */
 inline arrive(m, e, id, over, at) {
-    assert(id > last[e] || st[RD(m, id)] == DEAD); /* in order, on each channel */
+    assert(id > last[e] || !(flying & BIT(id))); /* none that counts comes late */
     if
     :: id > last[e] ->
         last[e] = id;
@@ -312,15 +312,21 @@ inline count(e) {
 #define MAYALIGN(m) REPLAYED(m)
 #endif
 
+#ifdef LATE_CREDIT /* it takes its time to the sender */
+#define GIVE(e) given[e]++
+#else
+#define GIVE(e) credit[e]++
+#endif
+
 /* What a member does with an input edge. */
 inline take(m, e) { /* the next record */
     d_step {
         in[e].n > 0 && REC(in[e].v[0]) && !BLOCKED(m, e) && REPLAYED(m) && ROOM(m) ->
         x = in[e].v[0];
         del(in[e], 0);
-        given[e]++;
+        GIVE(e);
 #ifdef M_CREDIT
-        given[e]++;
+        GIVE(e);
 #endif
         q = 1;
         do
@@ -373,24 +379,42 @@ inline overtaken(m, e) { /* a barrier that has overtaken: at any time; those bef
         arrive(m, e, i, 1, p); x = 0
     }
 }
-inline expire(m, id) { /* the timeout of a round that is open or announced: at any time */
+/* The timeout of a round that is open or announced: at any time, but barriers that have
+   overtaken and are here go first. */
+#ifdef M_HASTY
+#define FIRST(e) 0
+#else
+#define FIRST(e) (PRI(e, 0) || PRI(e, 1) || PRI(e, 2))
+#endif
+#if N == 1
+#define URGENT(m) (m == R -> FIRST(0) : FIRST(N))
+#elif N == 2
+#define URGENT(m) (m == R -> FIRST(0) || FIRST(1) : FIRST(N))
+#else
+#define URGENT(m) (m == R -> FIRST(0) || FIRST(1) || FIRST(2) : FIRST(N))
+#endif
+inline expire(m, id) {
     d_step {
-        MODE == AUTO && (st[RD(m, id)] == OPEN || st[RD(m, id)] == FRESH) ->
-        q = (st[RD(m, id)] == OPEN);
-        passed(m, id, h);
-        g = LO(m);
-        do
-        :: !q && g < HI(m) ->
-            find(in[g], BAR(id, 0), c);
-            if
-            :: !h && c < in[g].n && last[g] < id ->
-                q = 1; st[RD(m, id)] = OPEN; wait[RD(m, id)] = BIT(HI(m)) - BIT(LO(m))
-            :: else
-            fi;
-            g++
+        MODE == AUTO && (st[RD(m, id)] == OPEN || st[RD(m, id)] == FRESH) && !URGENT(m) ->
+        i = 1;
+        do /* all that is queued is announced */
+        :: i <= id ->
+            passed(m, i, h);
+            g = LO(m);
+            do
+            :: st[RD(m, i)] == FRESH && !h && g < HI(m) ->
+                find(in[g], BAR(i, 0), c);
+                if
+                :: c < in[g].n && last[g] < i -> st[RD(m, i)] = OPEN; wait[RD(m, i)] = BIT(HI(m)) - BIT(LO(m))
+                :: else
+                fi;
+                g++
+            :: else -> break
+            od;
+            i++
         :: else -> break
         od;
-        if :: q -> turn(m, id); promote(m, id) :: else fi;
+        if :: st[RD(m, id)] == OPEN -> turn(m, id); promote(m, id) :: else fi;
         skip
     }
 }
@@ -400,18 +424,14 @@ inline hasten(e, id, alive) { /* the timeout of an ordered barrier at its sender
         MODE == AUTO && HAS(out[e], BAR(id, 0)) && (alive) ->
         find(out[e], BAR(id, 0), p);
         del(out[e], p);
-        pass(id, e, p)
+        pass(id, e, p);
+#ifdef M_ACK /* what the member holds is written already */
+        clear(capOut[CP(id, e)]);
+#endif
+        skip
     }
 }
-#ifdef M_ACK
-#define LEFT(e, id) 1
-#else
 #define LEFT(e, id) (MODE != AUTO || !HAS(out[e], BAR(id, 0)))
-#endif
-#define ACKED(who, id) (acks[id] & BIT(who))
-inline ack(who, id, ok) {
-    d_step { (flying & BIT(id)) && !ACKED(who, id) && (ok) -> acks[id] = acks[id] | BIT(who) }
-}
 inline aborted(m, id) {
     d_step {
         (dead[N + m] & BIT(id)) ->
@@ -423,10 +443,11 @@ inline aborted(m, id) {
 
 inline triggered(s, id) {
     d_step {
-        (trig[s] & BIT(id)) ->
+        (trig[s] & BIT(id)) && !(id == 2 && (trig[s] & BIT(1))) -> /* commands come in order */
         trig[s] = trig[s] & ~BIT(id);
-        if /* a trigger that comes after a later one, or after its abort, is stale */
-        :: sst[s * IDS + id - 1] == FRESH && (id == IDS || sst[s * IDS + id] != DONE) ->
+        if
+        :: sst[s * IDS + id - 1] == FRESH && id > newest[s] ->
+            newest[s] = id;
             sst[s * IDS + id - 1] = DONE;
             savePos[SV(id, s)] = pos[s];
             if
@@ -439,7 +460,7 @@ inline triggered(s, id) {
 }
 inline forget(s, id) {
     d_step {
-        (dead[s] & BIT(id)) ->
+        (dead[s] & BIT(id)) && !(trig[s] & BIT(id)) ->
         dead[s] = dead[s] & ~BIT(id);
         sst[s * IDS + id - 1] = DEAD;
         savePos[SV(id, s)] = 0; clear(capOut[CP(id, s)]); skip
@@ -456,8 +477,6 @@ end:
     :: forget(_pid, 2)
     :: hasten(_pid, 1, sst[_pid * IDS] == DONE)
     :: hasten(_pid, 2, sst[_pid * IDS + 1] == DONE)
-    :: ack(_pid, 1, sst[_pid * IDS] == DONE && LEFT(_pid, 1))
-    :: ack(_pid, 2, sst[_pid * IDS + 1] == DONE && LEFT(_pid, 2))
     od
 }
 
@@ -504,8 +523,6 @@ end:
     :: hasten(N, 1, st[RD(R, 1)] == STARTED || st[RD(R, 1)] == DONE)
     :: hasten(N, 2, st[RD(R, 2)] == STARTED || st[RD(R, 2)] == DONE)
     :: aborted(R, 1) :: aborted(R, 2)
-    :: ack(N, 1, st[RD(R, 1)] == DONE && LEFT(N, 1))
-    :: ack(N, 2, st[RD(R, 2)] == DONE && LEFT(N, 2))
     od
 }
 
@@ -515,8 +532,6 @@ end:
     INPUT(K, N)
     :: expire(K, 1) :: expire(K, 2)
     :: aborted(K, 1) :: aborted(K, 2)
-    :: ack(N + 1, 1, st[RD(K, 1)] == DONE)
-    :: ack(N + 1, 2, st[RD(K, 2)] == DONE)
     od
 }
 
@@ -549,16 +564,26 @@ inline whole(id) {
 }
 
 inline tellAborted(id) {
-    flying = flying & ~BIT(id); acks[id] = 0;
+    flying = flying & ~BIT(id);
     c = 0;
     do :: c < N + 2 -> dead[c] = dead[c] | BIT(id); c++ :: else -> break od
 }
+/* A member acknowledges when it is done and its barrier has left its output queue. That
+   changes nothing else, so there is no step for it. */
+#define ACK(s, id) (sst[(s) * IDS + (id) - 1] == DONE && LEFT(s, id))
+#if N == 1
+#define SOURCES(id) ACK(0, id)
+#elif N == 2
+#define SOURCES(id) (ACK(0, id) && ACK(1, id))
+#else
+#define SOURCES(id) (ACK(0, id) && ACK(1, id) && ACK(2, id))
+#endif
 inline completes(id) {
     d_step {
-        (flying & BIT(id)) && acks[id] == BIT(N + 2) - 1 ->
+        (flying & BIT(id)) && SOURCES(id) && st[RD(R, id)] == DONE && LEFT(N, id) && st[RD(K, id)] == DONE ->
         whole(id);
         assert(complete < id);
-        complete = id; flying = flying & ~BIT(id); acks[id] = 0;
+        complete = id; flying = flying & ~BIT(id);
         if :: id == 2 && (flying & BIT(1)) -> tellAborted(1) :: else fi; /* subsumed */
         skip
     }
@@ -585,7 +610,6 @@ inline crash() {
         i = 1;
         do
         :: i < next ->
-            acks[i] = 0;
             if
             :: i != complete -> kill(R, i); kill(K, i)
             :: else -> st[RD(R, i)] = DEAD; st[RD(K, i)] = DEAD
@@ -606,7 +630,7 @@ inline crash() {
         :: c < N ->
             pos[c] = savePos[SV(complete, c)];
             cnt[c] = saveR[SV(complete, c)]; cnt[N + c] = saveK[SV(complete, c)];
-            trig[c] = 0; c++
+            trig[c] = 0; newest[c] = next - 1; c++
         :: else -> break
         od;
         c = 0;
