@@ -217,7 +217,7 @@ func TestCrash(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				for _, percent := range []int{0, 30 + rng.IntN(50), 100} {
+				for _, percent := range []int{0, []int{30 + rng.IntN(50), 100}[rng.IntN(2)]} {
 					m := l.crash(func() *vfs.MemFS {
 						return disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})
 					})
