@@ -54,17 +54,17 @@ type checkpointFlags struct {
 
 	AlignmentTimeout         time.Duration `help:"When the barriers of an auto checkpoint begin to overtake." default:"100ms"`
 	CheckpointTimeout        time.Duration `help:"When a checkpoint is given up." default:"10m"`
-	MaxConcurrentCheckpoints int           `help:"Checkpoints under way at once." default:"1" placeholder:"N"`
+	MaxConcurrentCheckpoints int           `help:"Checkpoints under way at once. Default: 1." default:"1" placeholder:"N"`
 	MinPause                 time.Duration `help:"Least time from the end of a checkpoint to the next. One at a time, then."`
-	TolerableFailures        int           `help:"Checkpoints in a row that may fail; one more fails the job." placeholder:"N"`
-	Retain                   int           `help:"Complete checkpoints to keep." default:"1" placeholder:"N"`
+	TolerableFailures        int           `help:"Checkpoints in a row that may fail; one more fails the job. Default: 0." placeholder:"N"`
+	Retain                   int           `help:"Complete checkpoints to keep. Default: 1." default:"1" placeholder:"N"`
 
 	From             string `help:"What to begin with: the folder of a savepoint, if there is no checkpoint yet; latest; or none, which ignores what there is." default:"latest" placeholder:"PATH|latest|none"`
 	AllowNonRestored bool   `help:"Drop state that belongs to no operator of the job."`
 	SavepointOnStop  string `help:"Make a savepoint in this new folder when SIGTERM stops the job." placeholder:"PATH"`
 	Control          string `help:"Unix socket for \"overtake savepoint\". Default: \"control\" in the checkpoint folder." placeholder:"unix:PATH"`
 
-	Restarts     int           `help:"Failures within a minute that are survived, by going on from the latest checkpoint." default:"3" placeholder:"N"`
+	Restarts     int           `help:"Failures within a minute that are survived, by going on from the latest checkpoint. Default: 3." default:"3" placeholder:"N"`
 	RestartDelay time.Duration `help:"Pause before going on." default:"1s"`
 }
 
