@@ -33,6 +33,7 @@ type builder struct {
 	clock    perf.Clock
 	keep     *keeper // nil without checkpoints
 	stateDir string
+	combiner *task.Combiner
 	tell     func(protocol.Member, task.Notice)
 }
 
@@ -129,6 +130,7 @@ func (c *chain) checkpoints(head *node) *task.Checkpoints {
 		UIDs: c.uids, Stores: c.sub.state, Outputs: c.outs, Inputs: c.plan.channels(head, c.sub.index),
 		Tell: func(n task.Notice) { c.tell(member, n) }, Now: func() int64 { return time.Now().UnixNano() },
 	}
+	cp.Combiner = c.combiner
 	if k.local != nil {
 		cp.Prune = k.local.Prune
 	}

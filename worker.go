@@ -76,6 +76,9 @@ func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker,
 
 func (w *worker) build() error {
 	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify, stateDir: w.stateDir()}
+	if w.keep != nil {
+		b.combiner = task.NewCombiner(w.keep.blobs)
+	}
 	for _, head := range w.plan.heads {
 		for i := range head.parallelism {
 			if w.plan.worker(head, i) != w.index {

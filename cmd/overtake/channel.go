@@ -92,24 +92,23 @@ func (c *channel) count(bytes []byte) error {
 
 // flight reads what one subtask has captured.
 func flight(blobs checkpoint.Blobs, p checkpoint.Part) ([]captured, error) {
-	index, bytes, err := p.Inline, []byte(nil), error(nil)
-	if len(p.Chain) == 0 {
-		index, bytes, err = task.SplitSmallFlight(p.Inline)
-	} else {
-		bytes, err = readBlob(blobs, p.Chain[0])
-	}
+	f, err := task.ParseFlight(p)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := task.ParseRuns(index)
-	if err != nil {
-		return nil, err
-	}
-	var list []captured
-	for _, r := range runs {
-		if r.Bytes > int64(len(bytes)) {
+	bytes := f.Records
+	if len(p.Chain) > 0 {
+		whole, err := readBlob(blobs, f.Blob)
+		if err != nil {
+			return nil, err
+		}
+		if f.Offset < 0 || f.Offset > int64(len(whole)) || f.Size() > int64(len(whole))-f.Offset {
 			return nil, task.ErrRuns
 		}
+		bytes = whole[f.Offset:]
+	}
+	var list []captured
+	for _, r := range f.Runs {
 		list = append(list, captured{Run: r, bytes: bytes[:r.Bytes]})
 		bytes = bytes[r.Bytes:]
 	}

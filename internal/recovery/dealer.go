@@ -33,12 +33,13 @@ type Dealer struct {
 	ctx   context.Context
 	saved map[string]*checkpoint.Operator // by UID
 	fly   map[string][]flight             // by edge
+	blobs map[checkpoint.BlobName][]byte  // read so far, of records in flight
 }
 
 // New reads the records that were in flight. ctx is used as long as what is dealt is read.
 // The error names the operator whose part is damaged or missing.
 func New(ctx context.Context, from From) (*Dealer, error) {
-	d := &Dealer{from: from, ctx: ctx, saved: map[string]*checkpoint.Operator{}, fly: map[string][]flight{}}
+	d := &Dealer{from: from, ctx: ctx, saved: map[string]*checkpoint.Operator{}, fly: map[string][]flight{}, blobs: map[checkpoint.BlobName][]byte{}}
 	if from.Manifest == nil {
 		return d, nil
 	}

@@ -54,30 +54,38 @@ func (d *Dealer) inFlight() error {
 func (d *Dealer) Edges() []string { return slices.Sorted(maps.Keys(d.fly)) }
 
 func (d *Dealer) addFlights(p checkpoint.Part) error {
-	index, records, err := d.flightBytes(p)
+	f, err := task.ParseFlight(p)
 	if err != nil {
 		return err
 	}
-	runs, err := task.ParseRuns(index)
-	if err != nil {
-		return err
-	}
-	for _, run := range runs {
-		if run.Bytes > int64(len(records)) {
-			return task.ErrRuns
+	records := f.Records
+	if len(p.Chain) > 0 {
+		if records, err = d.shared(f); err != nil {
+			return err
 		}
+	}
+	for _, run := range f.Runs {
 		d.fly[run.Edge] = append(d.fly[run.Edge], flight{Run: run, records: records[:run.Bytes:run.Bytes]})
 		records = records[run.Bytes:]
 	}
 	return nil
 }
 
-func (d *Dealer) flightBytes(p checkpoint.Part) (index, records []byte, err error) {
-	if len(p.Chain) == 0 {
-		return task.SplitSmallFlight(p.Inline)
+// shared returns a part's records from a blob that may hold those of others. The blob is
+// read once.
+func (d *Dealer) shared(f task.Flight) ([]byte, error) {
+	whole, ok := d.blobs[f.Blob.Name]
+	if !ok {
+		var err error
+		if whole, err = d.blob(f.Blob); err != nil {
+			return nil, err
+		}
+		d.blobs[f.Blob.Name] = whole
 	}
-	records, err = d.blob(p.Chain[0])
-	return p.Inline, records, err
+	if n := f.Size(); f.Offset < 0 || n > int64(len(whole)) || f.Offset > int64(len(whole))-n {
+		return nil, task.ErrRuns
+	}
+	return whole[f.Offset:], nil
 }
 
 // runs are the records in flight on an edge that a subtask is to process.

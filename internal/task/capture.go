@@ -141,8 +141,7 @@ func (c *capture) index() (b []byte) {
 	return b
 }
 
-// write writes the records straight from where they lie, and gives each buffer back
-// when it is written.
+// write writes the records straight from where they lie. It may be called again.
 func (c *capture) write(w io.Writer) error {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
@@ -150,7 +149,6 @@ func (c *capture) write(w io.Writer) error {
 			if _, err := w.Write(p.payload()); err != nil {
 				return err
 			}
-			c.done(p)
 		}
 	}
 	return nil

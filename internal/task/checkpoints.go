@@ -26,6 +26,8 @@ type Checkpoints struct {
 	Outputs []Output     // by partition, as in the chain's Context
 	Inputs  []Channel    // by channel of the gate
 	Tell    func(Notice) // takes what the subtask has to say; any goroutine, must not block
+	// Combiner, if set, lets subtasks share blobs.
+	Combiner *Combiner
 	// Prune, if set, removes those of the worker's local copies that keep is false for.
 	Prune func(keep func(checkpoint.BlobName) bool) error
 	// Defer, if set, runs the asynchronous part of a checkpoint at a time of its choice,

@@ -19,8 +19,9 @@ const (
 	LayoutState = "layout " // of the keyed state with the name that follows
 	flightState = "in flight"
 	// MarksState is the name of the part with the watermarks of a subtask's channels.
-	MarksState  = "watermarks"
-	smallFlight = "in flight, small" // index and records are in the manifest
+	MarksState   = "watermarks"
+	smallFlight  = "in flight, small"  // index and records are in the manifest
+	sharedFlight = "in flight, shared" // the index comes after the offset in the blob
 )
 
 // snapshot is the synchronous part of a checkpoint.
@@ -206,14 +207,74 @@ func (w *blobWriter) inFlight() error {
 		}
 		p.State, p.Inline = smallFlight, b.Bytes()
 	} else {
-		ref, err := w.blob(w.r.capture.write)
+		ref, offset, err := w.flightBlob()
 		if err != nil {
 			return err
 		}
 		p.Chain = []checkpoint.BlobRef{ref}
+		if offset > 0 {
+			p.State, p.Inline = sharedFlight, append(binary.LittleEndian.AppendUint64(nil, uint64(offset)), index...)
+		}
 	}
 	w.r.add(w.c, w.head(), p)
 	return nil
+}
+
+// flightBlob writes the captured records into a blob that subtasks share, or if that
+// fails, for whatever reason, into one of its own.
+func (w *blobWriter) flightBlob() (ref checkpoint.BlobRef, offset int64, err error) {
+	if w.c.Combiner != nil {
+		name := checkpoint.BlobName{
+			Epoch: w.c.Epoch, Checkpoint: checkpoint.ID(w.r.barrier.ID), Subtask: w.c.Subtask, Seq: w.seq,
+		}
+		w.seq++
+		ref, offset, err = w.c.Combiner.Write(w.c.Context, w.r.barrier.ID, name, w.r.capture.write)
+		if err == nil {
+			w.r.cost.Bytes += w.r.cost.InBytes + w.r.cost.OutBytes
+			return ref, offset, nil
+		}
+	}
+	ref, err = w.blob(w.r.capture.write)
+	return ref, 0, err
+}
+
+// Flight is a part with records in flight, taken apart.
+type Flight struct {
+	Runs    []Run
+	Records []byte             // those of all runs, if they are in the manifest
+	Blob    checkpoint.BlobRef // else where they are
+	Offset  int64              // in the blob
+}
+
+// Size is the bytes of all records.
+func (f *Flight) Size() (n int64) {
+	for _, r := range f.Runs {
+		n += r.Bytes
+	}
+	return n
+}
+
+// ParseFlight takes a part of kind Channels apart.
+func ParseFlight(p checkpoint.Part) (f Flight, err error) {
+	index := p.Inline
+	switch {
+	case len(p.Chain) == 0:
+		index, f.Records, err = SplitSmallFlight(p.Inline)
+	case p.State != sharedFlight:
+		f.Blob = p.Chain[0]
+	case len(p.Inline) < 8:
+		err = ErrRuns
+	default:
+		f.Blob, f.Offset, index = p.Chain[0], int64(binary.LittleEndian.Uint64(p.Inline)), p.Inline[8:]
+	}
+	if err != nil {
+		return f, err
+	}
+	f.Runs, err = ParseRuns(index)
+	if err == nil && len(p.Chain) == 0 && f.Size() > int64(len(f.Records)) {
+		err = ErrRuns
+	}
+	return f, err
 }
 
 // head is the operator that the subtask's chain begins with.
