@@ -3,6 +3,7 @@ package ckpt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -29,6 +30,7 @@ type killed struct {
 	stop  context.CancelFunc
 	times []time.Duration // of all recoveries
 	begun []time.Duration // from the start of the process to the first record
+	used  []time.Duration // processor time until then
 }
 
 func (k *killed) counting() counting {
@@ -65,9 +67,10 @@ func (k *killed) recover(ctx context.Context) (time.Duration, error) {
 	}
 	began := time.Now()
 	if !k.process {
+		before := cpu()
 		k.end()
 		at, err := k.run(ctx)
-		k.times = append(k.times, at.Sub(began))
+		k.note(at.Sub(began), at.Sub(began), cpu()-before)
 		return at.Sub(began), err
 	}
 	k.copy.kill()
@@ -77,11 +80,16 @@ func (k *killed) recover(ctx context.Context) (time.Duration, error) {
 	}
 	text, err := k.copy.hear("first")
 	took := time.Since(began)
-	if own, bad := time.ParseDuration(text); bad == nil {
-		k.begun = append(k.begun, own)
+	var own, used time.Duration
+	if err == nil {
+		_, err = fmt.Sscan(text, (*int64)(&own), (*int64)(&used))
 	}
-	k.times = append(k.times, took)
+	k.note(took, own, used)
 	return took, err
+}
+
+func (k *killed) note(took, own, used time.Duration) {
+	k.times, k.begun, k.used = append(k.times, took), append(k.begun, own), append(k.used, used)
 }
 
 // run starts the job in this process and waits for its first record.
@@ -172,7 +180,7 @@ func (t task) count(ctx context.Context) error {
 	if t.Fill {
 		sink = memory.Discard[count]()
 	} else {
-		sink = firstRecord(func() { say("first", time.Since(began)) })
+		sink = firstRecord(func() { say("first", fmt.Sprint(int64(time.Since(began)), int64(cpu()))) })
 	}
 	h, err := c.job(sink).Start(ctx)
 	if err != nil {

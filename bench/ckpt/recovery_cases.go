@@ -3,6 +3,7 @@ package ckpt
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 const (
 	perGigabyte = "2 s for each GB"
 	reading     = "reading the files"
+	allCores    = "2 s for each GB, of all cores"
 )
 
 // recoveryGroups are the cases of suite recovery.
@@ -39,22 +41,29 @@ func (k *killed) cases() []bench.Case {
 		d, err := k.recover(ctx)
 		return d.Seconds(), err
 	}
-	next := 0
-	rate := func(ctx context.Context, _ bench.Size) (float64, error) {
-		if next == len(k.times) {
-			if _, err := k.recover(ctx); err != nil {
-				return 0, err
+	replay := func(of func(i int) float64) bench.Measure {
+		next := 0
+		return func(ctx context.Context, _ bench.Size) (float64, error) {
+			if next == len(k.times) {
+				if _, err := k.recover(ctx); err != nil {
+					return 0, err
+				}
 			}
+			next++
+			return of(next - 1), nil
 		}
-		next++
-		return float64(k.cfg.State) / k.times[next-1].Seconds(), nil
 	}
 	return []bench.Case{{
 		Name: name, Parameters: parameters, Metric: "time", Unit: "s", Better: bench.Lower, Ours: times,
 		Baselines: []bench.Baseline{{Name: perGigabyte, Run: bench.Constant(limit)}, {Name: reading, Run: k.read}},
 		Goal:      &bench.Goal{Baseline: perGigabyte, Ratio: 1},
 	}, {
-		Name: name + "/rate", Parameters: parameters, Metric: "throughput", Unit: "B/s", Better: bench.Higher, Ours: rate,
+		Name: name + "/rate", Parameters: parameters, Metric: "throughput", Unit: "B/s", Better: bench.Higher,
+		Ours: replay(func(i int) float64 { return float64(k.cfg.State) / k.times[i].Seconds() }),
+	}, {
+		Name: name + "/cpu", Parameters: parameters, Metric: "cpu", Unit: "s", Better: bench.Lower,
+		Ours:      replay(func(i int) float64 { return k.used[i].Seconds() }),
+		Baselines: []bench.Baseline{{Name: allCores, Run: bench.Constant(limit * float64(runtime.GOMAXPROCS(0)))}},
 	}}
 }
 

@@ -24,12 +24,14 @@ type steady struct {
 	cancel context.CancelFunc
 	seen   uint64  // last checkpoint that a slice has
 	slices []slice // with checkpoints, in their order
+	plain  []slice // without
 	first  overtake.CheckpointStats
 }
 
 // slice is what was measured in one.
 type slice struct {
 	rate  float64 // records/s
+	cost  float64 // seconds of processor time for each record
 	taken []overtake.CheckpointStats
 }
 
@@ -82,7 +84,7 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 	}
 	stop := s.moveWindow()
 	defer stop()
-	began, before := time.Now(), counted(s.h)
+	began, before, used := time.Now(), counted(s.h), cpu()
 	end := began.Add(s.cfg.Slice)
 	tick := time.NewTicker(s.cfg.Interval)
 	defer tick.Stop()
@@ -100,11 +102,18 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 			}
 		}
 	}
-	sl := slice{rate: float64(counted(s.h)-before) / time.Since(began).Seconds(), taken: s.fresh()}
-	if with {
-		s.slices = append(s.slices, sl)
-	}
+	records := float64(counted(s.h) - before)
+	sl := slice{rate: records / time.Since(began).Seconds(), cost: (cpu() - used).Seconds() / max(1, records), taken: s.fresh()}
+	*s.kind(with) = append(*s.kind(with), sl)
 	return sl, nil
+}
+
+// kind are the slices with checkpoints, or those without.
+func (s *steady) kind(with bool) *[]slice {
+	if with {
+		return &s.slices
+	}
+	return &s.plain
 }
 
 // moveWindow lets other keys change with every interval, until stop is called.
@@ -136,15 +145,15 @@ func (s *steady) fresh() []overtake.CheckpointStats {
 	return all
 }
 
-// replay returns the slices with checkpoints one after the other, and measures more when
-// they are used up.
-func (s *steady) replay() func(ctx context.Context) (slice, error) {
+// replay returns the slices of a kind one after the other, and measures more when they
+// are used up.
+func (s *steady) replay(with bool) func(ctx context.Context) (slice, error) {
 	next := 0
 	return func(ctx context.Context) (slice, error) {
 		next++
-		if next <= len(s.slices) {
-			return s.slices[next-1], nil
+		if done := *s.kind(with); next <= len(done) {
+			return done[next-1], nil
 		}
-		return s.slice(ctx, true)
+		return s.slice(ctx, with)
 	}
 }

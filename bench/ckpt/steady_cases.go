@@ -36,10 +36,20 @@ func (s *steady) cases() []bench.Case {
 			return sl.rate, err
 		}
 	}
+	cost := func(with bool) bench.Measure {
+		next := s.replay(with)
+		return func(ctx context.Context, _ bench.Size) (float64, error) {
+			sl, err := next(ctx)
+			return sl.cost, err
+		}
+	}
 	name := func(text string) string { return s.mode.String() + "/" + text }
 	return []bench.Case{{
 		Name: name("throughput"), Parameters: p, Metric: "throughput", Unit: "records/s", Better: bench.Higher,
 		Ours: rate(true), Baselines: []bench.Baseline{{Name: off, Run: rate(false)}}, Goal: &bench.Goal{Baseline: off, Ratio: 0.98},
+	}, {
+		Name: name("cpu"), Parameters: p, Metric: "cpu", Unit: "s/record", Better: bench.Lower,
+		Ours: cost(true), Baselines: []bench.Baseline{{Name: off, Run: cost(false)}},
 	}, {
 		Name: name("pause/p99.9"), Parameters: p, Metric: "latency", Unit: "s", Better: bench.Lower, Quantile: 0.999,
 		Latency:   s.latencies(func(c overtake.CheckpointStats) time.Duration { return c.Pause }),
@@ -67,7 +77,7 @@ func (s *steady) parameters() map[string]any {
 
 // latencies records a time of each checkpoint in a slice.
 func (s *steady) latencies(f func(overtake.CheckpointStats) time.Duration) bench.Latency {
-	next := s.replay()
+	next := s.replay(true)
 	return func(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
 		sl, err := next(ctx)
 		for _, c := range sl.taken {
@@ -79,7 +89,7 @@ func (s *steady) latencies(f func(overtake.CheckpointStats) time.Duration) bench
 
 // typical is the median of a figure of the checkpoints in a slice.
 func (s *steady) typical(f func(overtake.CheckpointStats) int64) bench.Measure {
-	next := s.replay()
+	next := s.replay(true)
 	return func(ctx context.Context, _ bench.Size) (float64, error) {
 		sl, err := next(ctx)
 		return median(sl.taken, f), err
