@@ -82,6 +82,12 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 	if err := s.ready(ctx); err != nil {
 		return slice{}, err
 	}
+	if with { // what has changed without checkpoints is not part of a slice with them
+		if _, err := s.h.Checkpoint(ctx); err != nil {
+			return slice{}, err
+		}
+		s.fresh()
+	}
 	stop := s.moveWindow()
 	defer stop()
 	began, before, used := time.Now(), counted(s.h), cpu()

@@ -45,8 +45,10 @@ type base struct {
 }
 
 // A chain is written anew when it has many links, or when its increments have grown
-// larger than the full snapshot that it begins with.
-const maxChain = 16
+// larger than the full snapshot that it begins with: the second bounds what a restore
+// reads, the first only the number of blobs, so it is not to come first where a hundredth
+// of the state changes from one checkpoint to the next.
+const maxChain = 100
 
 func (b *base) worn() bool {
 	if len(b.chain) == 0 || len(b.chain) >= maxChain {
