@@ -30,6 +30,8 @@ type layout struct {
 	valueSize int
 	stride    int // bytes
 	hash      func(key []byte) uint32
+
+	strideUnits uint32 // stride in units
 }
 
 const (
@@ -43,6 +45,7 @@ func fixedLayout(keySize, keyAlign, valueSize, valueAlign int, hash func([]byte)
 	l := layout{fixed: true, keySize: keySize, valueSize: valueSize, hash: hash}
 	l.valueOff = roundUp(keySize, max(valueAlign, 1))
 	l.stride = max(2*unit, roundUp(l.valueOff+valueSize, unit))
+	l.strideUnits = uint32(l.stride / unit)
 	return l
 }
 
@@ -66,7 +69,7 @@ func (l *layout) check(key, value int) error {
 // units is the size of an entry.
 func (l *layout) units(key, value int) uint32 {
 	if l.fixed {
-		return uint32(l.stride / unit)
+		return l.strideUnits
 	}
 	n := unit + key + value
 	if key >= shortKey || value >= shortValue {
@@ -87,7 +90,7 @@ type view struct {
 func (l *layout) at(p unsafe.Pointer) view {
 	if l.fixed {
 		key := unsafe.Slice((*byte)(p), l.keySize)
-		return view{l.hash(key), uint32(l.stride / unit), key, unsafe.Slice((*byte)(unsafe.Add(p, l.valueOff)), l.valueSize)}
+		return view{l.hash(key), l.strideUnits, key, unsafe.Slice((*byte)(unsafe.Add(p, l.valueOff)), l.valueSize)}
 	}
 	head, klen, vlen := lengths(p)
 	return view{
@@ -152,7 +155,7 @@ func (l *layout) value(p unsafe.Pointer) []byte {
 // size is the number of units of the entry at p.
 func (l *layout) size(p unsafe.Pointer) uint32 {
 	if l.fixed {
-		return uint32(l.stride / unit)
+		return l.strideUnits
 	}
 	head, klen, vlen := lengths(p)
 	return max(2, uint32(head+klen+vlen+unit-1)/unit)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Write implements Snapshot. Every block leaves in one call of w.Write, which gets
-// memory that is reused afterwards.
+// Write implements Snapshot. A block leaves in one call of w.Write, which gets memory
+// that is reused afterwards, or in two, the second of which gets a view of the log.
 func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
 	l := &s.log.layout
 	b := &blockWriter{w: w, layout: l, buf: make([]byte, blockHead, blockHead+blockTarget+4096)}
@@ -25,6 +25,16 @@ func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
 
 // writePart copies runs of wanted entries as they lie in the log.
 func (s *snapshot) writePart(b *blockWriter, p part) error {
+	if l := &s.log.layout; l.fixed && l.strideUnits == pairUnits {
+		s.writePairs(b, p)
+	} else {
+		s.writeRuns(b, p)
+	}
+	return b.err
+}
+
+// writeRuns reads the size and the state of every entry.
+func (s *snapshot) writeRuns(b *blockWriter, p part) {
 	l := s.log
 	run, records := p.from, uint32(0)
 	flush := func(end, next uint32) {
@@ -38,7 +48,7 @@ func (s *snapshot) writePart(b *blockWriter, p part) error {
 		st := p.marks.get(off)
 		off += units
 		if st == live || st == fresh {
-			if records++; (off-run)*unit >= blockTarget/4 {
+			if records++; (off-run)*unit >= blockTarget/2 {
 				flush(off, off)
 			}
 			continue
@@ -50,7 +60,6 @@ func (s *snapshot) writePart(b *blockWriter, p part) error {
 		}
 	}
 	flush(p.to, p.to)
-	return b.err
 }
 
 // blockWriter gathers records of one kind and writes them as blocks.
@@ -80,9 +89,29 @@ func (b *blockWriter) write(p []byte) {
 
 // put adds entries as they lie in the log.
 func (b *blockWriter) put(entries []byte, records uint32) {
+	if len(entries) >= straight {
+		b.putStraight(entries, records)
+		return
+	}
 	b.begin(putBlock, len(entries))
 	b.buf = append(b.buf, entries...)
 	b.records += records
+	b.stats.Entries += int64(records)
+}
+
+// straight is the size from which entries are worth a block of their own, which is
+// written from where they are: a copy would cost more than the second call.
+const straight = 64 << 10
+
+// putStraight writes entries as a block without copying them.
+func (b *blockWriter) putStraight(entries []byte, records uint32) {
+	b.end()
+	h := blockHeader{putBlock, b.number, records, uint32(len(entries)), crc32.Checksum(entries, castagnoli)}
+	h.encode(b.buf)
+	b.write(b.buf[:blockHead])
+	b.write(entries)
+	b.number++
+	b.payload += int64(len(entries))
 	b.stats.Entries += int64(records)
 }
 
