@@ -37,7 +37,7 @@ type log struct {
 	newest    uint64      // id of the newest of open; 0 if none
 	live      int64       // units of live entries
 	filled    int64       // units filled of segments in use that are not retired
-	ended     [8]ended    // entries to be marked dead
+	ended     [16]ended   // entries to be marked dead
 	ends      int
 	owed      uint32 // units appended or ended since the last work
 	tombs     int64  // units of tombstones ever appended

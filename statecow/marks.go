@@ -32,6 +32,10 @@ func (m *marks) get(off uint32) entryState {
 }
 
 func (m *marks) set(off uint32, s entryState) {
+	if s == dead && off&63 < 63 {
+		m.bits[off>>6] |= uint64(dead) << (off & 63)
+		return
+	}
 	m.put(off, uint64(s)&1)
 	m.put(off+1, uint64(s)>>1)
 }

@@ -114,9 +114,15 @@ func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err
 	if x := &m.index; x.owns(hash) { // index.probe, which is too large to be inlined
 		home := unsafe.Pointer(x.at(x.home(hash)))
 		if found := match8(home, hash); found != 0 {
-			a := *(*address)(unsafe.Add(home, bits.TrailingZeros32(found)*slotSize))
-			if p := m.pointer(a); a != 0 && *(*K)(p) == key && m.mutable(a) {
-				return (*V)(unsafe.Add(p, m.layout.valueOff)), false, nil
+			slot := (*uint64)(unsafe.Add(home, bits.TrailingZeros32(found)*slotSize))
+			a := address(*slot)
+			if p := m.pointer(a); a != 0 && *(*K)(p) == key {
+				if m.mutable(a) {
+					return (*V)(unsafe.Add(p, m.layout.valueOff)), false, nil
+				}
+				if a = m.renew(slot, a); a != 0 {
+					return (*V)(unsafe.Add(m.pointer(a), m.layout.valueOff)), false, nil
+				}
 			}
 		}
 	}
