@@ -18,14 +18,14 @@ import (
 // blobs after the checkpoints were given up.
 func TestNoBlobIsLeftForNothing(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	for range 10 {
+	for range 3 {
 		dir := t.TempDir()
 		opts := small(3)
 		opts.Checkpoints = overtake.Checkpoints{
 			Dir: dir, Interval: time.Millisecond, Mode: overtake.Unaligned, MaxConcurrent: 3, TolerableFailures: 1000,
 		}
 		var sink memory.Committed[count]
-		if err := countJob(opts, 100_000, 20_000, newFaulty(1, 0, 1), &sink, nil).Run(context.Background()); err != nil {
+		if err := countJob(opts, 40_000, 10_000, newFaulty(1, 0, 1), &sink, nil).Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range orphans(t, dir) {
