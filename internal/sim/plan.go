@@ -18,7 +18,8 @@ type Plan struct {
 	keys    int
 	groups  int // key groups
 	maxFill int
-	limit   int // of the parallelism
+	large   bool // all records are as large as that
+	limit   int  // of the parallelism
 	scaling bool
 	modes   []protocol.Mode
 	exactly bool // no mode is at-least-once
@@ -52,7 +53,7 @@ type Plan struct {
 	tamper    tamper
 
 	operator func(s *sub, next operators.Collector[rec]) operators.Transform[rec] // of mappers; nil: none of its own
-	quota    func(node *node) (records int, ends bool)                            // what a source may read now; nil: all
+	may      func(n *node, records int) bool                                      // whether a source may read one more, or with 0, end; nil: yes
 }
 
 // NewPlan draws a plan. scale is about how many records a split has.

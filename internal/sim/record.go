@@ -49,7 +49,9 @@ func (p *Plan) fill(split, seq uint32) string {
 	}
 	h := mix(uint64(seq)<<16 | uint64(split) + 5)
 	n := int(h>>8) % 32
-	if h%16 == 0 {
+	if p.large {
+		n = p.maxFill
+	} else if h%16 == 0 {
 		n = int(h>>8) % p.maxFill
 	}
 	return strings.Repeat(string(rune('a'+h%26)), n)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/overtake-stream/overtake/operators"
@@ -48,12 +47,8 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
 		return operators.Idle, nil
 	}
-	quota, ends := math.MaxInt, true
-	if f := r.w.plan.quota; f != nil {
-		quota, ends = f(r.node)
-	}
-	for ; len(r.open) > 0 && out.Ready(); quota-- {
-		if quota == 0 {
+	for len(r.open) > 0 && out.Ready() {
+		if may := r.w.plan.may; may != nil && !may(r.node, 1) {
 			return operators.Idle, nil
 		}
 		p := r.open[0]
@@ -64,13 +59,13 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 		}
 		out.Collect(v)
 	}
-	if len(r.open) == 0 && !ends {
+	if len(r.open) > 0 {
+		return operators.More, nil
+	}
+	if may := r.w.plan.may; may != nil && !may(r.node, 0) {
 		return operators.Idle, nil
 	}
-	if len(r.open) == 0 {
-		return operators.Ended, nil
-	}
-	return operators.More, nil
+	return operators.Ended, nil
 }
 
 // Splits implements operators.Reader.

@@ -42,14 +42,25 @@ func (f tamper) notice(a *attempt, n *task.Notice) bool {
 	return false
 }
 
-func (f tamper) part(a *attempt, p *checkpoint.Part) bool {
-	index, records := p.Inline, []byte(nil)
+// flight reads the captured records of a part.
+func (a *attempt) flight(p *checkpoint.Part) (runs []task.Run, records []byte, err error) {
+	index := p.Inline
 	if len(p.Chain) == 0 {
-		index, records, _ = task.SplitSmallFlight(p.Inline)
-	} else if in, err := a.w.store.Open(a.ctx, p.Chain[0]); err == nil {
-		records, _ = io.ReadAll(in)
+		index, records, err = task.SplitSmallFlight(p.Inline)
+	} else {
+		var in io.ReadCloser
+		if in, err = a.w.store.Open(a.ctx, p.Chain[0]); err == nil {
+			records, err = io.ReadAll(in)
+		}
 	}
-	runs, err := task.ParseRuns(index)
+	if err == nil {
+		runs, err = task.ParseRuns(index)
+	}
+	return runs, records, err
+}
+
+func (f tamper) part(a *attempt, p *checkpoint.Part) bool {
+	runs, records, err := a.flight(p)
 	if err != nil {
 		return false
 	}

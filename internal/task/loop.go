@@ -123,14 +123,17 @@ func (t *Task) endSlice(n int) error {
 	return t.look(now)
 }
 
+// flush sends what is due. A buffer that would wait behind others stays open: it is looked
+// at again a while later, however short the flush interval is.
 func (t *Task) flush(now time.Duration) {
+	t.flushed, t.behind = now, t.behind[:0]
 	for _, p := range t.ctx.Partitions() {
-		if t.cfg.InFlightTime > 0 {
-			p.Debloat(now, t.cfg.InFlightTime)
-		}
-		if at, pending := p.FlushDue(); pending && at <= now {
+		at, pending := p.FlushDue()
+		if pending = pending && at <= now; pending {
 			p.Flush(now)
+			_, pending = p.FlushDue()
 		}
+		t.behind = append(t.behind, pending)
 	}
 }
 
@@ -235,8 +238,12 @@ func (t *Task) park() {
 // Due is when a subtask that waits has something to do though nobody wakes it: flush
 // its outputs, or look for barriers that have waited for too long.
 func (t *Task) Due() (at time.Duration, pending bool) {
-	for _, p := range t.ctx.Partitions() {
-		if due, open := p.FlushDue(); open && (!pending || due < at) {
+	for i, p := range t.ctx.Partitions() {
+		due, open := p.FlushDue()
+		if i < len(t.behind) && t.behind[i] {
+			due = max(due, t.flushed+lookEvery)
+		}
+		if open && (!pending || due < at) {
 			at, pending = due, true
 		}
 	}

@@ -56,7 +56,9 @@ type Task struct {
 	time          eventTime
 	replay        []InFlight // records of the restored checkpoint, before any new ones
 	records       uint64
-	waiting       bool // the last Step has said so
+	flushed       time.Duration // when outputs were last flushed
+	behind        []bool        // by output: it has kept a buffer behind others
+	waiting       bool          // the last Step has said so
 	checkpoints   *checkpoints
 	checkpointers []operators.Checkpointer
 
