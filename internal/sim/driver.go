@@ -75,7 +75,7 @@ func newDriver(a *attempt) (d *driver, err error) {
 	}
 	d.machine, err = protocol.NewCoordinator(protocol.Options{
 		Interval: int64(w.plan.interval), MaxConcurrent: w.plan.concurrent, Timeout: int64(timeout),
-		TolerableFailures: protocol.AnyFailures, Mode: a.mode, AlignmentTimeout: int64(w.plan.overtake),
+		TolerableFailures: protocol.AnyFailures, Retain: w.plan.retain, Mode: a.mode, AlignmentTimeout: int64(w.plan.overtake),
 	}, protocol.Attempt{Members: len(a.subs), Sources: sources, Last: w.last, Retained: w.retained})
 	if a.from != nil {
 		d.base = protocol.ID(a.from.ID)
@@ -221,6 +221,7 @@ func (d *driver) publish(x protocol.Command) {
 		s := d.a.subs[member]
 		return recovery.Place{Index: s.index, Parallelism: d.a.par[s.node.id]}
 	}, func(uid string) string { return uid })
+	w.blobs += len(m.BlobSet())
 	err := w.store.Publish(d.a.ctx, m)
 	var doubt *checkpoint.DoubtError
 	switch {

@@ -28,8 +28,11 @@ func forced(seed uint64, change func(*Plan)) *Plan {
 // barriers are here on one input and still to come on another.
 func TestScenario1RestoredRecordsAreInTheNextCheckpoint(t *testing.T) {
 	var sum Result
-	for seed := range uint64(100) {
-		r := Run(forced(seed, func(p *Plan) { p.crashes, p.crashIn, p.tick, p.delay, p.slow = 8, 150, 1000, 1000, 1000 }))
+	for seed := range uint64(50) {
+		r := Run(forced(seed, func(p *Plan) {
+			p.crashes, p.crashIn, p.tick, p.delay, p.slow = 8, 250, 1000, 1000, 1000
+			p.starve, p.starved = 5, 100*time.Microsecond
+		}))
 		sum.add(r)
 		if len(r.Findings) > 0 {
 			t.Errorf("seed %d: %s", seed, r.Findings[0])
@@ -47,7 +50,7 @@ func TestDamagedCapturesAreFound(t *testing.T) {
 	for name, change := range map[string]tamper{"lost": dropOne, "twice": repeatOne} {
 		t.Run(name, func(t *testing.T) {
 			restored := 0
-			for seed := range uint64(150) {
+			for seed := range uint64(60) {
 				r := Run(forced(seed, func(p *Plan) { p.tamper = change }))
 				if !r.Tampered {
 					continue

@@ -16,6 +16,8 @@ type Plan struct {
 	graph   *graph
 	final   bool // count once per key, at the end
 	keys    int
+	pad     int // bytes in the state of each key
+	retain  int // checkpoints
 	groups  int // key groups
 	maxFill int
 	large   bool // all records are as large as that
@@ -62,7 +64,7 @@ func NewPlan(seed uint64, scale int) *Plan {
 	of := func(list ...int) int { return list[r.IntN(len(list))] }
 	p := &Plan{
 		Seed: seed, graph: newGraph(r, scale), final: r.IntN(4) == 0,
-		keys: of(1, 3, 17), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900, 3000),
+		keys: of(1, 3, 17, 60), pad: of(0, 100, 3000), retain: of(1, 1, 3), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900, 3000),
 		limit: of(1, 2, 3, 4), scaling: r.IntN(2) == 0,
 		segment: of(256, 512, 4096), extra: of(0, 0, 3, 100), exclusive: of(-1, 1, 2), floating: of(1, 1, 8),
 		overdraft: of(1, 5), maxQueued: of(1, 2, 10), flush: time.Duration(of(-1, 10_000, 1_000_000)),

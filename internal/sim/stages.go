@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/overtake-stream/overtake/operators"
 )
 
@@ -34,12 +36,19 @@ func (in *inlet) Collect(v rec) {
 
 // count is the Processor that numbers the records of each key.
 type count struct {
-	n *operators.ValueState[int64]
+	pad int // bytes, so that the state is large enough for blobs and increments
+	n   *operators.ValueState[number]
+}
+
+// number is the state of a key.
+type number struct {
+	N   int64
+	Pad string
 }
 
 // Open implements operators.Processor.
 func (c *count) Open(ctx *operators.KeyedContext) (err error) {
-	c.n, err = operators.NewValueState[int64](ctx, "n")
+	c.n, err = operators.NewValueState[number](ctx, "n")
 	return err
 }
 
@@ -49,9 +58,9 @@ func (c *count) Process(_ uint32, v rec, out operators.Collector[rec]) error {
 	if err != nil {
 		return err
 	}
-	v.N = n + 1
+	v.N = n.N + 1
 	out.Collect(v)
-	return c.n.Set(v.N)
+	return c.n.Set(number{v.N, strings.Repeat("x", c.pad)})
 }
 
 // totals counts each key and tells once, at the end.

@@ -221,7 +221,7 @@ func (s *sub) operator(next operators.Collector[rec]) (operators.Transform[rec],
 	case w.plan.final:
 		return totals(w.plan, next)
 	}
-	return operators.Process[uint32, rec, rec](func(v rec) uint32 { return v.Key }, &count{}, next)
+	return operators.Process[uint32, rec, rec](func(v rec) uint32 { return v.Key }, &count{pad: w.plan.pad}, next)
 }
 
 // receiver is the subtask as the dealer sees it.

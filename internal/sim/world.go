@@ -32,7 +32,7 @@ type world struct {
 	crashes, faults, requests int // left
 
 	steps, completed, aborted, attempts, restored, replayed int
-	overtook, again                                         int
+	overtook, again, blobs                                  int
 	altered                                                 map[flightID]bool // what was tampered with
 	tampered                                                bool              // and restored
 }
@@ -89,6 +89,7 @@ type Result struct {
 	Replayed int // runs of records that were in flight
 	Again     int  // of these, records that had been so in the attempt before, too
 	Overtook  int  // acknowledgements of subtasks whose barriers have overtaken data
+	Blobs     int  // that complete checkpoints refer to
 	Committed int  // records
 	Tampered  bool // a checkpoint was restored that had been tampered with
 }
@@ -102,7 +103,7 @@ func Run(p *Plan) Result {
 	w.run()
 	return Result{
 		Findings: w.findings, Steps: w.steps, Attempts: w.attempts, Restored: w.restored, Completed: w.completed,
-		Aborted: w.aborted, Replayed: w.replayed, Again: w.again, Overtook: w.overtook, Committed: len(w.sink.records), Tampered: w.tampered,
+		Aborted: w.aborted, Replayed: w.replayed, Again: w.again, Overtook: w.overtook, Blobs: w.blobs, Committed: len(w.sink.records), Tampered: w.tampered,
 	}
 }
 
