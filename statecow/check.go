@@ -7,6 +7,7 @@ func (m *Map) check(a address) {
 	if !invariant.Enabled {
 		return
 	}
+	m.count()
 	s, off := m.segmentOf(a)
 	if s == nil || off >= s.end || s.marks.Load().get(off) > fresh {
 		invariant.Check(false, "statecow: no entry lives at address %d", a)

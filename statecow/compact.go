@@ -205,7 +205,7 @@ func (m *Map) Maintain(n int) (more bool, err error) {
 			more = m.expireSome(1) || more
 		}
 		if !more {
-			m.trim(0)
+			m.trim(m.used / 8)
 			return false, nil
 		}
 	}

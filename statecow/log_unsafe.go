@@ -37,8 +37,10 @@ type log struct {
 	newest    uint64      // id of the newest of open; 0 if none
 	live      int64       // units of live entries
 	filled    int64       // units filled of segments in use that are not retired
-	ended     [16]ended   // entries to be marked dead
+	bitmaps   bitmaps
+	ended     [16]ended // entries to be marked dead
 	ends      int
+	uncounted uint32 // units appended by renew since the last count
 	owed      uint32 // units appended or ended since the last work
 	tombs     int64  // units of tombstones ever appended
 }
@@ -63,7 +65,7 @@ func (l *log) init(layout layout, o Options) error {
 	}
 	l.slots = make([]atomic.Pointer[segment], slots)
 	l.order = make([]Mark, slots)
-	l.unused = 1
+	l.unused, l.bitmaps.words = 1, int(l.segUnits/64+1)
 	l.cold.cold = true
 	return nil
 }
@@ -100,6 +102,7 @@ func (l *log) append(h *head, n uint32) address {
 		l.closeHead(h)
 		h.seg, h.off = l.newSegment(l.takeSlot(), 1, h.cold), 0
 	}
+	l.count()
 	a := h.seg.slot<<l.shift | h.off
 	h.off += n
 	h.seg.end = h.off
@@ -125,6 +128,7 @@ func (l *log) appendLarge(n uint32) address {
 
 // closeHead ends the open segment of h, whose remainder stays unused.
 func (l *log) closeHead(h *head) {
+	l.count()
 	if h.seg != nil {
 		l.filled += int64(l.segUnits - h.seg.end)
 		h.seg, h.off = nil, 0
@@ -138,13 +142,14 @@ func (l *log) newSegment(slot, count uint32, cold bool) *segment {
 	if count > 1 {
 		units = 2
 	}
-	s.marks.Store(newMarks(units, l.epoch))
+	s.marks.Store(l.bitmaps.newMarks(units, l.epoch))
 	for i := range s.deadlines {
 		s.deadlines[i] = NoDeadline
 	}
 	l.order[slot] = s.position(0) - Mark(slot)<<l.shift
 	l.slots[slot].Store(s)
 	l.used += int(count)
+	l.bitmaps.keep = l.used
 	return s
 }
 
@@ -241,6 +246,7 @@ func (l *log) memory(slot, count uint32) []byte {
 func (l *log) free(s *segment) {
 	l.used -= int(s.count)
 	l.slots[s.slot].Store(nil)
+	l.bitmaps.giveAll(s.marks.Load())
 	l.region.poison(int(s.slot)*l.segSize, int(s.count)*l.segSize)
 	for slot := s.slot; slot < s.slot+s.count; slot++ {
 		l.spare = append(l.spare, slot)
@@ -268,7 +274,7 @@ func (l *log) bytes() int64 {
 func (l *log) mark(s *segment, off uint32, state entryState) {
 	m := s.marks.Load()
 	if m.epoch < l.newest {
-		m = m.copied(l.epoch, l.open)
+		m = l.bitmaps.copied(m, l.epoch, l.open)
 		s.marks.Store(m)
 	}
 	m.set(off, state)

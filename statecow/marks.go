@@ -21,8 +21,43 @@ type marks struct {
 	prev  atomic.Pointer[marks] // older version, for older snapshots
 }
 
-func newMarks(units uint32, epoch uint64) *marks {
-	return &marks{epoch: epoch, bits: make([]uint64, units/64+1)}
+// bitmaps are those of versions that nobody sees any more, for the next versions:
+// fresh memory would cost more than a copy does. All have the size of a segment's.
+type bitmaps struct {
+	words int // constant: of a bitmap
+	keep  int // idle ones at most: one for each segment
+	idle  [][]uint64
+}
+
+// take returns a bitmap of n words, their content undefined.
+func (b *bitmaps) take(n int) []uint64 {
+	last := len(b.idle) - 1
+	if n != b.words || last < 0 {
+		return make([]uint64, n)
+	}
+	bits := b.idle[last]
+	b.idle = b.idle[:last]
+	return bits
+}
+
+func (b *bitmaps) give(bits []uint64) {
+	if len(bits) == b.words && len(b.idle) < b.keep {
+		b.idle = append(b.idle, bits)
+	}
+}
+
+// giveAll takes the bitmaps of all versions from m on.
+func (b *bitmaps) giveAll(m *marks) {
+	for ; m != nil; m = m.prev.Load() {
+		b.give(m.bits)
+	}
+}
+
+// newMarks returns marks of live entries.
+func (b *bitmaps) newMarks(units uint32, epoch uint64) *marks {
+	m := &marks{epoch: epoch, bits: b.take(int(units/64 + 1))}
+	clear(m.bits)
+	return m
 }
 
 func (m *marks) get(off uint32) entryState {
@@ -54,9 +89,10 @@ func (m *marks) seenBy(id uint64) *marks {
 }
 
 // copied returns a changeable copy of m. open are the ids of open snapshots in
-// ascending order: versions that none of them sees are unlinked.
-func (m *marks) copied(epoch uint64, open []*snapshot) *marks {
-	c := &marks{epoch: epoch, bits: append([]uint64(nil), m.bits...)}
+// ascending order: versions that none of them sees are unlinked. A reader may still
+// pass them on its way to its own, but looks at their epoch alone.
+func (b *bitmaps) copied(m *marks, epoch uint64, open []*snapshot) *marks {
+	c := &marks{epoch: epoch}
 	c.prev.Store(m)
 	newer := c
 	for v := m; v != nil; v = v.prev.Load() {
@@ -65,7 +101,12 @@ func (m *marks) copied(epoch uint64, open []*snapshot) *marks {
 			continue
 		}
 		newer.prev.Store(v.prev.Load())
+		if v != m {
+			b.give(v.bits)
+		}
 	}
+	c.bits = b.take(len(m.bits))
+	copy(c.bits, m.bits)
 	return c
 }
 

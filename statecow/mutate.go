@@ -93,13 +93,20 @@ func (m *Map) killLater(a address, n uint32) {
 // killPending does what killLater put off. It looks for released snapshots first:
 // marks that none sees need no copy.
 func (m *Map) killPending() {
+	m.count()
 	if m.ends == 0 {
 		return
 	}
 	m.forget()
+	total := uint32(0)
 	for _, e := range m.ended[:m.ends] {
-		m.kill(e.a, e.units)
+		s, off := m.segmentOf(e.a)
+		m.mark(s, off, dead)
+		s.live -= e.units
+		total += e.units
 	}
+	m.live -= int64(total)
+	m.owed += total
 	m.ends = 0
 }
 

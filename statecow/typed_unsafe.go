@@ -113,7 +113,12 @@ func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err
 	m := t.m
 	if x := &m.index; x.owns(hash) { // index.probe, which is too large to be inlined
 		home := unsafe.Pointer(x.at(x.home(hash)))
-		if found := match8(home, hash); found != 0 {
+		found := match8(home, hash)
+		if found == 0 { // one in eight, where a search would take longer
+			home = unsafe.Add(home, 8*slotSize)
+			found = match8(home, hash)
+		}
+		if found != 0 {
 			slot := (*uint64)(unsafe.Add(home, bits.TrailingZeros32(found)*slotSize))
 			a := address(*slot)
 			if p := m.pointer(a); a != 0 && *(*K)(p) == key {
