@@ -15,6 +15,7 @@ type Plan struct {
 
 	graph   *graph
 	final   bool // count once per key, at the end
+	windows bool // the same for each window of event time
 	keys    int
 	pad     int // bytes in the state of each key
 	retain  int // checkpoints
@@ -63,7 +64,7 @@ func NewPlan(seed uint64, scale int) *Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	of := func(list ...int) int { return list[r.IntN(len(list))] }
 	p := &Plan{
-		Seed: seed, graph: newGraph(r, scale), final: r.IntN(4) == 0,
+		Seed: seed, graph: newGraph(r, scale), final: r.IntN(2) == 0,
 		keys: of(1, 3, 17, 60), pad: of(0, 100, 3000), retain: of(1, 1, 3), groups: of(4, 7, 32), maxFill: of(0, 0, 100, 900, 3000),
 		limit: of(1, 2, 3, 4), scaling: r.IntN(2) == 0,
 		segment: of(256, 512, 4096), extra: of(0, 0, 3, 100), exclusive: of(-1, 1, 2), floating: of(1, 1, 8),
@@ -76,6 +77,7 @@ func NewPlan(seed uint64, scale int) *Plan {
 		requests: of(0, 0, 2), requestIn: of(50, 300),
 	}
 	p.groups = max(p.groups, p.limit)
+	p.windows = p.final && r.IntN(2) == 0
 	p.drawModes(r)
 	return p
 }

@@ -129,7 +129,9 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	}
 	s.uids = cp.UIDs
 	if n.kind == source {
-		cfg.Source, cp.Source, cp.UIDs, s.uids = operators.NewPuller[rec](splits{a.w, n}, next), n.uid, nil, []string{n.uid}
+		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, p.lag(), next)
+		cfg.Source, cfg.Ops = operators.NewPuller[rec](splits{a.w, n}, timed), []operators.Operator{timed}
+		cp.Source, cp.UIDs, s.uids = n.uid, []string{n.uid + " timed"}, []string{n.uid, n.uid + " timed"}
 	} else if err := s.inputs(ctx, cp, &cfg, next); err != nil {
 		return nil, err
 	}
@@ -218,6 +220,8 @@ func (s *sub) operator(next operators.Collector[rec]) (operators.Transform[rec],
 		return operators.Map(func(v rec) rec { return v }, next), nil
 	case s.node.kind == sink:
 		return operators.To[rec](w.sink), nil
+	case w.plan.windows:
+		return windowed(w.plan, next)
 	case w.plan.final:
 		return totals(w.plan, next)
 	}

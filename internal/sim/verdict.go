@@ -8,7 +8,7 @@ func (w *world) judge(par []int) {
 	var walk func(n *node, id identity, key uint32)
 	walk = func(n *node, id identity, key uint32) {
 		if n.kind == counter {
-			total[key]++
+			total[w.plan.bucket(key, id.seq)]++
 			if w.plan.final {
 				return
 			}

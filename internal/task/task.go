@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -177,7 +178,7 @@ func (t *Task) End(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrCancelled):
+	case errors.Is(err, ErrCancelled), t.cancelled.Load() && errors.Is(err, context.Canceled):
 		return ErrCancelled
 	}
 	return t.located(err)
