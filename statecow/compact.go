@@ -4,11 +4,17 @@ package statecow
 // share among some, moves what lives to the open segments, a few entries at a
 // time, and frees it. What every base has goes to cold segments, which increments
 // skip, so compaction does not make them larger.
+//
+// A segment that an open snapshot sees may be taken, too: it is freed only when that
+// snapshot is released, but with snapshots that overlap there is no other time for it.
+// As that takes memory before it gives some back, such a segment has to be at least
+// half garbage, and is left alone when memory is short.
 type cleaner struct {
 	victim  *segment
 	cursor  uint32 // slot where the search goes on
 	waitFor int64  // units filled before the next search: the last found nothing
 	moved   int64  // units so far
+	urgent  bool   // memory is needed now
 	written address
 	scratch []byte
 }
@@ -18,6 +24,7 @@ const (
 	scanPerUnit  = 4   // units cleaned for each that is appended
 	scanAtLeast  = 16  // units cleaned by an operation that appends
 	worthwhile   = 250 // live share, in 256ths, below which a segment is cleaned
+	worthHolding = 128 // and below which one that a snapshot sees is
 	slackUnits   = 4   // segments of garbage that are always tolerated
 )
 
@@ -74,21 +81,28 @@ func (m *Map) tombstonesNeeded(s *segment) bool {
 func (m *Map) findVictim() *segment {
 	m.killPending()
 	var best *segment
-	bestShare := int64(worthwhile)
+	bestShare, seenShare := int64(worthwhile), int64(worthHolding)
+	if m.short() {
+		seenShare = 1 // what is all garbage takes no memory
+	}
 	looked := 0
 	for range m.unused {
 		if m.clean.cursor++; m.clean.cursor >= m.unused {
 			m.clean.cursor = 1
 		}
 		s := m.slots[m.clean.cursor].Load()
-		if s == nil || s == m.hot.seg || s == m.cold.seg || s.birth < m.newest || s.retired.Load() != 0 {
+		if s == nil || s == m.hot.seg || s == m.cold.seg || s.retired.Load() != 0 {
 			continue
+		}
+		limit := bestShare
+		if s.birth < m.newest {
+			limit = min(limit, seenShare)
 		}
 		keep := int64(s.live)
 		if m.tombstonesNeeded(s) {
 			keep += int64(s.tombs)
 		}
-		if share := keep * 256 / m.filledOf(s); share < bestShare {
+		if share := keep * 256 / m.filledOf(s); share < limit {
 			best, bestShare = s, share
 		}
 		if looked++; looked >= searchAtOnce && best != nil {
@@ -97,6 +111,9 @@ func (m *Map) findVictim() *segment {
 	}
 	return best
 }
+
+// short reports whether memory is short: less than a quarter of the budget is free.
+func (m *Map) short() bool { return m.clean.urgent || m.inUse() > m.opts.Budget/4*3 }
 
 // filledOf is what a closed segment counts in filled.
 func (l *log) filledOf(s *segment) int64 {
@@ -181,13 +198,19 @@ func (m *Map) retireSegment(s *segment) {
 // compactNow cleans until need bytes are free or nothing is left to clean. It is
 // for a map that is out of memory, the only case in which an operation waits.
 func (m *Map) compactNow(need int64) {
+	c := &m.clean
 	limit := m.opts.Budget - reserve*m.segCost() - need
+	if v := c.victim; v != nil && v.birth < m.newest && v.live > 0 {
+		c.victim = nil // it would take memory now and give some back later
+	}
+	c.urgent = true
 	for m.inUse() > limit {
 		m.compact(m.segUnits)
-		if m.clean.victim == nil && m.clean.waitFor > m.filled {
-			return
+		if c.victim == nil && c.waitFor > m.filled || c.victim != nil && c.victim.scanned < c.victim.end {
+			break // nothing to clean, or no room for what lives
 		}
 	}
+	c.urgent = false
 }
 
 // Maintain implements Store. A unit of work is about a hundred bytes of log, or
