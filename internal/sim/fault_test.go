@@ -195,3 +195,29 @@ func TestACaptureGivesWayToTheSenderThatItWaitsFor(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The job ends with a savepoint while a subtask waits for its output in the middle of a
+// record, and those who would take that have ended.
+func TestAStopEndsASubtaskThatWaitsForItsOutput(t *testing.T) {
+	r := newRig(t, protocol.Unaligned, 400, func(p *Plan) {
+		p.extra, p.overdraft, p.exclusive, p.floating, p.maxFill, p.large = 0, 1, 1, 1, 3000, true
+	})
+	defer r.close()
+	r.settle(r.end)
+	for i := 0; !r.mid.inside; i++ {
+		if i > 100 {
+			t.Fatal("the output is never full")
+		}
+		r.emit(i%2, 1)
+		r.settle(r.mid)
+	}
+	for _, s := range []*sub{r.end, r.src[0], r.src[1], r.mid} {
+		r.tell(s, task.End, 0)
+		r.settle(s)
+	}
+	for _, s := range r.a.subs {
+		if !s.over {
+			t.Errorf("%v has not ended", s)
+		}
+	}
+}

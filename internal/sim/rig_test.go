@@ -232,7 +232,7 @@ func countRun(b []byte, got map[identity]int) {
 	it := record.Over(b)
 	for it.Rest() > 0 {
 		var r record.Record
-		at := it.Remaining()
+		at := b[len(b)-it.Rest():]
 		if ok, err := it.Next(&r); !ok || err != nil {
 			return
 		}

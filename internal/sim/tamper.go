@@ -100,7 +100,7 @@ func split(b []byte) (list [][]byte, whole bool) {
 	it := record.Over(b)
 	var r record.Record
 	for it.Rest() > 0 {
-		before := it.Remaining()
+		before := b[len(b)-it.Rest():]
 		if ok, err := it.Next(&r); err != nil || !ok || r.Kind != record.Data {
 			return nil, false
 		}

@@ -60,5 +60,10 @@ func (m *mailbox) take() []Command {
 // out in their order, soon.
 func (t *Task) Tell(c Command) {
 	t.mail.put(c)
+	if c.Kind == End { // who would take its output may have ended, and it may wait for that
+		for _, p := range t.ctx.Partitions() {
+			p.Cancel()
+		}
+	}
 	t.cfg.Parker.Wake()
 }
