@@ -151,7 +151,7 @@ func (c *chain) inputs(head *node) (inputs []operators.Input) {
 
 func (c *chain) gate(head *node) *netstack.Gate {
 	net := c.plan.job.opts.Network
-	o := netstack.GateOptions{Name: c.name, Exclusive: net.Exclusive, Floating: net.Floating, Waker: c.parker}
+	o := netstack.GateOptions{Name: c.name, Exclusive: net.Exclusive, Floating: net.Floating, Waker: c}
 	for _, e := range head.inputs {
 		o.Inputs = append(o.Inputs, len(e.senders(c.sub.index)))
 	}
@@ -160,6 +160,9 @@ func (c *chain) gate(head *node) *netstack.Gate {
 	c.sub.gate = gate
 	return gate
 }
+
+// Wake wakes the subtask when something arrives. It is the gate's Waker.
+func (c *chain) Wake() { c.sub.task.Wake() }
 
 func (c *chain) partition(e *edge) *netstack.Partition {
 	net := c.plan.job.opts.Network

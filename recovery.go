@@ -10,7 +10,7 @@ import (
 	"github.com/overtake-stream/overtake/internal/recovery"
 )
 
-// ErrRestore: the checkpoint does not fit the job.
+// ErrRestore says that the checkpoint does not fit the job.
 var ErrRestore = errors.New("the checkpoint does not fit the job")
 
 // newDealer reads what concerns all subtasks of this worker.

@@ -1,5 +1,9 @@
 package netstack
 
+// Called reports whether something urgent has arrived that the subtask has not looked
+// at yet. Any goroutine may call it.
+func (g *Gate) Called() bool { return g.urgent.Load() }
+
 // Urgent reports whether NextPriority has something to hand out.
 func (g *Gate) Urgent() bool { return g.urgent.Load() || g.priority.len() > 0 }
 

@@ -40,7 +40,7 @@ type KeyedContext struct {
 	key    []byte           // of the current record or timer
 }
 
-// ErrTimers: timers were used by a Processor without OnTimer, or in its Open.
+// ErrTimers says that timers were used by a Processor without OnTimer, or in its Open.
 var ErrTimers = errors.New("timers need a Processor with OnTimer, and a current key")
 
 // SetTimer sets a timer of the current key in the current namespace, in Unix

@@ -77,6 +77,12 @@ func (c *Context) Pieces() (pieces [][]byte, restored bool) {
 	return c.stores.Pieces(c.uid), c.stores.Restored()
 }
 
+// Plain is an Operator that is a Checkpointer only for some of its uses.
+type Plain interface {
+	// Plain reports whether its Snapshot gives nothing and its Completed does nothing.
+	Plain() bool
+}
+
 // Checkpointer is an Operator with more in a checkpoint than its keyed state.
 type Checkpointer interface {
 	// Snapshot appends what Context.Pieces shall return after a restore. It is called

@@ -37,7 +37,7 @@ type Windowed[K comparable, V any] struct {
 	Value      V
 }
 
-// ErrNoTime: a record without event time came to an operator that needs it.
+// ErrNoTime says that a record without event time came to an operator that needs it.
 var ErrNoTime = errors.New("record has no event time: assign it with AssignTimes")
 
 // windows is the Processor behind WindowAggregate.

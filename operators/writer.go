@@ -56,6 +56,9 @@ func (s *writer[T]) recover(pieces [][]byte) error {
 	return s.phases.Recovered()
 }
 
+// Plain implements Plain.
+func (s *writer[T]) Plain() bool { return s.position == nil && s.phases == nil }
+
 // Snapshot implements Checkpointer.
 func (s *writer[T]) Snapshot(checkpoint uint64, dst []byte) ([]byte, error) {
 	switch {

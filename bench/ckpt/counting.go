@@ -46,9 +46,6 @@ func (c counting) job(sink overtake.Sink[count]) *overtake.Job {
 	return job
 }
 
-// read is how many records the sources of a job have produced.
-func read(h *overtake.Handle) uint64 { return h.Stats()[0].Records }
-
 // counted is how many records have been counted.
 func counted(h *overtake.Handle) uint64 { return h.Stats()[1].Records }
 

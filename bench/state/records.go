@@ -9,7 +9,7 @@ func keyOf(key uint64) recordKey { return recordKey{key, ^key} }
 // record is a value of 200 bytes.
 type record struct {
 	count uint64
-	rest  [24]uint64
+	_     [24]uint64
 }
 
 // cowRecords is statecow with 16-byte keys and 200-byte values.

@@ -209,7 +209,7 @@ func (t *Task) passing(r *round, partition int) netstack.Passing {
 // is reading, records of which a part is here, and what is still to be replayed.
 func (t *Task) captureHeld(r *round) {
 	c := t.checkpoints
-	if rest := t.cursor.it.Remaining(); len(rest) > 0 {
+	if rest := t.cursor.it.Tail(max(t.lending.rest, t.cursor.it.Rest())); len(rest) > 0 {
 		r.capture.copy(t.cursor.channel, false, rest)
 	}
 	for _, run := range t.replay {

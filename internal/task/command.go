@@ -65,5 +65,5 @@ func (t *Task) Tell(c Command) {
 			p.Cancel()
 		}
 	}
-	t.cfg.Parker.Wake()
+	t.Wake()
 }

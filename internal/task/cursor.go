@@ -94,9 +94,10 @@ func (t *Task) assemble() error {
 // has run out, an output is full, or serve has something to do. It returns how many it
 // ran.
 func (t *Task) slice() (n int, err error) {
-	var r record.Record
+	r := &t.record
 	for limit := t.pace.records; n < limit; n++ {
-		ok, err := t.cursor.it.Next(&r)
+		rest := t.cursor.it.Rest()
+		ok, err := t.cursor.it.Next(r)
 		if err != nil {
 			return n, err
 		}
@@ -105,7 +106,7 @@ func (t *Task) slice() (n int, err error) {
 			return n, nil
 		}
 		if r.Kind != record.Data {
-			if err := t.mark(t.cursor.markChannel, &r); err != nil {
+			if err := t.mark(t.cursor.markChannel, r); err != nil {
 				return n, err
 			}
 			if t.time.busy {
@@ -113,7 +114,7 @@ func (t *Task) slice() (n int, err error) {
 			}
 			continue
 		}
-		if err := t.cursor.input.Record(&r); err != nil {
+		if err := t.process(rest); err != nil {
 			return n, err
 		}
 		if t.ctx.Err() != nil {

@@ -55,6 +55,8 @@ type Task struct {
 	ended         bool                // the source has no more
 	restored      Restored
 	time          eventTime
+	record        record.Record
+	lending       lending
 	replay        []InFlight // records of the restored checkpoint, before any new ones
 	records       uint64
 	flushed       time.Duration // when outputs were last flushed
@@ -128,8 +130,8 @@ func (t *Task) Run() (err error) {
 	return t.End(t.guard(t.run))
 }
 
-// Begin, Step and End are Run in pieces, for a simulation that decides when each
-// subtask runs. Begin opens the subtask; on error, End must be called.
+// Begin begins a Run in pieces, for a simulation that decides when each subtask
+// runs, with Step and End. It opens the subtask; on error, End must be called.
 func (t *Task) Begin() error {
 	t.account.Start(t.clock.Now())
 	return t.guard(t.open)
@@ -163,6 +165,9 @@ func (t *Task) Step() (next Next, err error) {
 
 // End closes the subtask, whose steps have ended with err, and returns what Run does.
 func (t *Task) End(err error) error {
+	if t.lending.state.Load() != owned {
+		t.takeBack() // the user's code has panicked
+	}
 	stopped := errors.Is(err, errStopped)
 	if stopped {
 		err = nil
@@ -227,6 +232,7 @@ func (t *Task) open() error {
 			t.checkpoints.subs += p.Subpartitions()
 		}
 	}
+	t.initLending()
 	if t.cfg.Source == nil {
 		return nil
 	}

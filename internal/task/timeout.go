@@ -23,6 +23,9 @@ func (t *Task) look(now time.Duration) error {
 	}
 	c.looked = now
 	t.announce()
+	if err := t.serve(); err != nil { // what has overtaken comes before what is expired
+		return err
+	}
 	unix := c.Now()
 	if err := t.perform(c.machine.Expire(nil, unix), -1, 0); err != nil {
 		return err

@@ -110,7 +110,10 @@ func Over(b []byte) Iterator { return Iterator{b: b} }
 func (it *Iterator) Rest() int { return len(it.b) - it.at }
 
 // Remaining lends the bytes not yet read: whole records.
-func (it *Iterator) Remaining() []byte { return it.b[it.at:] }
+func (it *Iterator) Remaining() []byte { return it.Tail(it.Rest()) }
+
+// Tail lends the last n bytes.
+func (it *Iterator) Tail(n int) []byte { return it.b[len(it.b)-n:] }
 
 // Next reads one record into r. It returns false at the end, or with an error for
 // bytes that cannot be a record.
