@@ -75,7 +75,7 @@ type Restart struct {
 }
 
 // Enabled reports whether checkpoints are taken at all.
-func (c Checkpoints) Enabled() bool { return c.Dir != "" || c.Store != nil }
+func (c Checkpoints) Enabled() bool { return c.Dir != "" || c.Store != nil || c.Blobs != nil }
 
 func (c Checkpoints) protocol() protocol.Options {
 	return protocol.Options{
@@ -100,7 +100,7 @@ func (r Restart) withDefaults() Restart {
 	return r
 }
 
-func (c Checkpoints) validate(workers int) error {
+func (c Checkpoints) validate(workers, index int) error {
 	if !c.Enabled() {
 		return nil
 	}
@@ -111,7 +111,10 @@ func (c Checkpoints) validate(workers int) error {
 	if c.Dir != "" && c.Store != nil {
 		bad("Dir and Store exclude each other")
 	}
-	if c.Store != nil && c.Blobs == nil && workers > 1 {
+	if c.Dir == "" && c.Store == nil && index == 0 {
+		bad("Store is missing: the first worker needs it")
+	}
+	if c.Dir == "" && c.Blobs == nil && workers > 1 {
 		bad("Blobs is missing: %d workers need access to the store", workers)
 	}
 	return errors.Join(append(errs, c.protocol().Validate())...)

@@ -135,6 +135,9 @@ func (k *keeper) choose(ctx context.Context) error {
 	switch {
 	case err == nil:
 		k.from = m
+		if k.opts.From != "latest" && !first {
+			k.job.opts.Log.Warn("the job goes on from its own latest checkpoint, not from what Checkpoints.From names", "id", uint64(m.ID), "from", k.opts.From)
+		}
 		return nil
 	case !errors.Is(err, checkpoint.ErrNotFound):
 		return err

@@ -140,7 +140,7 @@ func (o Options) Validate() error {
 		bad("StateDir needs Checkpoints: set Checkpoints.Dir")
 	}
 	workers := max(len(o.Cluster.Workers), o.Cluster.Processes)
-	errs = append(errs, arena.Validate(), o.Cluster.validate(), o.Checkpoints.validate(workers))
+	errs = append(errs, arena.Validate(), o.Cluster.validate(), o.Checkpoints.validate(workers, o.Cluster.Index))
 	return errors.Join(errs...)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
@@ -20,14 +22,22 @@ func (h *Handle) Checkpoint(ctx context.Context) (id uint64, err error) {
 func (h *Handle) Savepoint(ctx context.Context, path string) error {
 	h.using.RLock()
 	defer h.using.RUnlock()
+	if err := vacant(path); err != nil {
+		return err
+	}
 	id, err := h.ask(ctx, protocol.Savepoint)
 	if err != nil {
 		return err
 	}
-	if err := h.export(ctx, id, path); err != nil {
-		return err
+	return errors.Join(h.export(ctx, id, path), h.keep.store.Drop(ctx, checkpoint.ID(id)))
+}
+
+// vacant reports an error if there is something where a savepoint is to be written.
+func vacant(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("overtake: %s is there already: name a new directory for the savepoint", path), err)
 	}
-	return h.keep.store.Drop(ctx, checkpoint.ID(id))
+	return nil
 }
 
 // StopWithSavepoint stops the sources, writes the job's whole state to a new directory,
@@ -37,6 +47,9 @@ func (h *Handle) Savepoint(ctx context.Context, path string) error {
 func (h *Handle) StopWithSavepoint(ctx context.Context, path string, drain bool) error {
 	h.using.RLock()
 	defer h.using.RUnlock()
+	if err := vacant(path); err != nil {
+		return err
+	}
 	if drain {
 		return h.drainTo(ctx, path)
 	}
@@ -87,7 +100,7 @@ func (h *Handle) ask(ctx context.Context, kind protocol.Kind) (uint64, error) {
 // export copies a checkpoint out of the store.
 func (h *Handle) export(ctx context.Context, id uint64, path string) error {
 	if err := checkpoint.Export(ctx, h.keep.store, checkpoint.ID(id), path, checkpoint.Options{}); err != nil {
-		return fmt.Errorf("overtake: savepoint %d is in the store, but was not copied to %s: %w", id, path, err)
+		return fmt.Errorf("overtake: savepoint %d could not be copied to %s: %w", id, path, err)
 	}
 	return nil
 }
