@@ -23,6 +23,16 @@
 //   - Every checkpoint ends; none expires when nothing has gone wrong.
 //   - No buffer is held when an attempt has ended.
 //
+// That the oracles see is a test of its own: captures that lose or repeat one record must
+// be found.
+//
+// # Seeds
+//
+// A seed that fails prints the line that runs it alone; -sim.trace tells what happens in it.
+// -sim.seeds, -sim.from and -sim.scale choose how many seeds, which, and how long the jobs
+// are; a seed stands for the same run only as long as NewPlan draws the same. What a seed
+// has found gets a script of its own, with a rig: a small job that runs step by step.
+//
 // # Goroutines
 //
 // One. Subtasks are coroutines, so that one can wait in the middle of a record.
