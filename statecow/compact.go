@@ -30,6 +30,9 @@ const (
 
 // work does a share of the pending work after an operation.
 func (m *Map) work() {
+	if m.blank == nil {
+		m.prepare()
+	}
 	if m.log.owed > 0 && (m.clean.victim != nil || m.dirty()) {
 		m.compact(scanPerUnit*m.log.owed + scanAtLeast)
 	}

@@ -22,6 +22,7 @@ type Map struct {
 	timers  int64  // bytes of timer queues beside the map
 	touched uint64 // what Prefetch read, so that it has to
 	sweep   sweeper
+	blank   *snapshot // for the next Snapshot; nil for a while after one
 	closed  bool
 }
 

@@ -9,16 +9,14 @@ import (
 // change, their marks are versioned, and their segments stay until it is released.
 type snapshot struct {
 	// constant
-	log     *log
-	id      uint64 // 1 + snapshots taken before
-	mark    Mark
-	keys    int
-	hot     head // the open segments and how far they were filled
-	cold    head
-	bases   [maxBases]Mark
-	nBases  int
-	groups  Groups
-	maximum int // of groups
+	log    *log
+	id     uint64 // 1 + snapshots taken before
+	mark   Mark
+	keys   int
+	hot    head // the open segments and how far they were filled
+	cold   head
+	bases  [maxBases]Mark
+	nBases int
 
 	// atomic
 	released atomic.Bool
@@ -29,10 +27,10 @@ func (m *Map) Snapshot() (Snapshot, error) {
 	m.killPending()
 	m.forget()
 	m.epoch++
-	s := &snapshot{
-		log: &m.log, id: m.epoch, mark: m.tail(), keys: m.index.count, hot: m.hot, cold: m.cold,
-		groups: m.opts.Groups, maximum: m.opts.MaxGroups,
-	}
+	m.prepare()
+	s := m.blank
+	m.blank = nil
+	s.id, s.mark, s.keys, s.hot, s.cold = m.epoch, m.tail(), m.index.count, m.hot, m.cold
 	for i, b := range m.bases.list[:m.bases.n] {
 		s.bases[i] = b.mark
 	}
@@ -42,6 +40,21 @@ func (m *Map) Snapshot() (Snapshot, error) {
 	m.newest = s.id
 	m.frozen = s.mark
 	return s, nil
+}
+
+// prepare allocates what the next snapshot needs, before it is taken: to allocate now
+// and then takes far longer than all the rest of Snapshot, and so does the first write
+// to what was allocated, if that memory is fresh.
+func (m *Map) prepare() {
+	if m.blank != nil {
+		return
+	}
+	s := &snapshot{log: &m.log}
+	for i := range s.bases {
+		s.bases[i] = ^Mark(0)
+	}
+	m.blank = s
+	m.open = slices.Grow(m.open, 1)
 }
 
 // Mark implements Snapshot.
