@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -22,11 +23,16 @@ func TestSubtasksShareBlobs(t *testing.T) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	names := map[checkpoint.BlobName]bool{}
+	goOn := make(chan struct{})
 	for i := range 32 {
 		all.Go(func() {
 			want := bytes.Repeat([]byte{byte(i)}, 100+i)
 			name := checkpoint.BlobName{Epoch: 1, Checkpoint: 5, Subtask: uint32(i)}
-			ref, at, err := c.Write(ctx, 5, name, func(w io.Writer) error { _, err := w.Write(want); return err })
+			ref, at, err := c.Write(ctx, 5, name, func(w io.Writer) error {
+				<-goOn
+				_, err := w.Write(want)
+				return err
+			})
 			if err != nil {
 				t.Error(err)
 				return
@@ -46,9 +52,13 @@ func TestSubtasksShareBlobs(t *testing.T) {
 			mu.Unlock()
 		})
 	}
+	for c.Waiting(5) < 30 {
+		runtime.Gosched()
+	}
+	close(goOn)
 	all.Wait()
-	if len(names) > 31 {
-		t.Errorf("%d blobs for 32 subtasks", len(names))
+	if len(names) != 3 {
+		t.Errorf("%d blobs for 32 subtasks, want two, and one of those who waited", len(names))
 	}
 }
 
@@ -59,12 +69,25 @@ func TestAFailedWriterFailsAllThatShareItsBlob(t *testing.T) {
 	c := task.NewCombiner(store)
 	ctx := context.Background()
 	broken := errors.New("broken")
-	errs := make([]error, 8) // as many as share a blob
+	begun, goOn := make(chan struct{}, 2), make(chan struct{})
+	write := func(i int, f func(io.Writer) error) error {
+		_, _, err := c.Write(ctx, 6, checkpoint.BlobName{Epoch: 1, Checkpoint: 6, Subtask: uint32(i)}, f)
+		return err
+	}
 	var all sync.WaitGroup
+	for i := range 2 { // two that lead, and keep the others waiting
+		all.Go(func() {
+			if err := write(i, func(io.Writer) error { begun <- struct{}{}; <-goOn; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-begun
+	<-begun
+	errs := make([]error, 6)
 	for i := range errs {
 		all.Go(func() {
-			name := checkpoint.BlobName{Epoch: 1, Checkpoint: 6, Subtask: uint32(i)}
-			_, _, errs[i] = c.Write(ctx, 6, name, func(w io.Writer) error {
+			errs[i] = write(10+i, func(w io.Writer) error {
 				if i == 3 {
 					return broken
 				}
@@ -73,11 +96,17 @@ func TestAFailedWriterFailsAllThatShareItsBlob(t *testing.T) {
 			})
 		})
 	}
-	all.Wait()
-	if !errors.Is(errs[3], broken) {
-		t.Errorf("%v, want %v", errs[3], broken)
+	for c.Waiting(6) < len(errs) {
+		runtime.Gosched()
 	}
-	if n, err := store.Sweep(ctx, func(checkpoint.BlobName) bool { return false }); err != nil || n > 7 {
-		t.Errorf("%d blobs are left, %v", n, err)
+	close(goOn)
+	all.Wait()
+	for i, err := range errs {
+		if !errors.Is(err, broken) {
+			t.Errorf("subtask %d: %v, want %v", i, err, broken)
+		}
+	}
+	if n, err := store.Sweep(ctx, func(checkpoint.BlobName) bool { return false }); err != nil || n != 2 {
+		t.Errorf("%d blobs are left, want those of the two that led; %v", n, err)
 	}
 }
