@@ -67,8 +67,12 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Grow implements Grower.
+func (w *memoryWriter) Grow(n int64) { w.data = slices.Grow(w.data, int(n)) }
+
 // Commit implements BlobWriter.
 func (w *memoryWriter) Commit() (BlobRef, error) {
+	sum := xxh3.Hash(w.data)
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	if err := w.store.use(w.ctx); err != nil {
@@ -80,7 +84,7 @@ func (w *memoryWriter) Commit() (BlobRef, error) {
 	w.done = true
 	w.store.blobs[w.name] = w.data
 	// An empty blob takes a byte, as a reference to nothing at all is invalid.
-	return BlobRef{Name: w.name, Size: int64(len(w.data)), Stored: max(1, int64(len(w.data))), Sum: xxh3.Hash(w.data)}, nil
+	return BlobRef{Name: w.name, Size: int64(len(w.data)), Stored: max(1, int64(len(w.data))), Sum: sum}, nil
 }
 
 // Abort implements BlobWriter.

@@ -38,6 +38,12 @@ type BlobWriter interface {
 	Abort()
 }
 
+// Grower is a BlobWriter that may be told how much will be written.
+type Grower interface {
+	// Grow says that n bytes more will come, or about as many.
+	Grow(n int64)
+}
+
 // Store keeps the checkpoints of one job. One process at a time has it: the
 // coordinator's.
 type Store interface {

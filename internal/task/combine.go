@@ -28,6 +28,7 @@ type writers struct {
 type combination struct {
 	writers []func(io.Writer) error
 	offsets []int64
+	size    int64         // about, of all
 	turn    chan struct{} // closed when it may be written
 	done    chan struct{} // closed when ref and err are set
 	ref     checkpoint.BlobRef
@@ -43,11 +44,11 @@ func NewCombiner(blobs checkpoint.Blobs) *Combiner {
 }
 
 // Write writes what write writes into a blob of checkpoint id that others may share,
-// and returns where it begins. name is the blob's if nobody has begun it. If it fails,
+// about size bytes, and returns where it begins. name is the blob's if nobody has begun it. If it fails,
 // for whichever of those that share the blob, nobody's part counts: each may write
 // again, on its own.
-func (c *Combiner) Write(ctx context.Context, id protocol.ID, name checkpoint.BlobName, write func(io.Writer) error) (ref checkpoint.BlobRef, offset int64, err error) {
-	g, i := c.join(id, write)
+func (c *Combiner) Write(ctx context.Context, id protocol.ID, name checkpoint.BlobName, size int64, write func(io.Writer) error) (ref checkpoint.BlobRef, offset int64, err error) {
+	g, i := c.join(id, size, write)
 	if i == 0 {
 		<-g.turn
 		g.ref, g.err = c.write(ctx, name, g)
@@ -62,7 +63,7 @@ func (c *Combiner) Write(ctx context.Context, id protocol.ID, name checkpoint.Bl
 }
 
 // join adds a writer to a combination; the first one of it leads.
-func (c *Combiner) join(id protocol.ID, write func(io.Writer) error) (*combination, int) {
+func (c *Combiner) join(id protocol.ID, size int64, write func(io.Writer) error) (*combination, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.open[id]
@@ -81,6 +82,7 @@ func (c *Combiner) join(id protocol.ID, write func(io.Writer) error) (*combinati
 		}
 	}
 	g.writers = append(g.writers, write)
+	g.size += size
 	return g, len(g.writers) - 1
 }
 
@@ -107,6 +109,9 @@ func (c *Combiner) write(ctx context.Context, name checkpoint.BlobName, g *combi
 		return ref, err
 	}
 	defer b.Abort()
+	if b, ok := b.(checkpoint.Grower); ok {
+		b.Grow(g.size)
+	}
 	w := &measured{to: b}
 	for _, write := range g.writers {
 		g.offsets = append(g.offsets, w.n)

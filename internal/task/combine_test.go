@@ -28,7 +28,7 @@ func TestSubtasksShareBlobs(t *testing.T) {
 		all.Go(func() {
 			want := bytes.Repeat([]byte{byte(i)}, 100+i)
 			name := checkpoint.BlobName{Epoch: 1, Checkpoint: 5, Subtask: uint32(i)}
-			ref, at, err := c.Write(ctx, 5, name, func(w io.Writer) error {
+			ref, at, err := c.Write(ctx, 5, name, int64(len(want)), func(w io.Writer) error {
 				<-goOn
 				_, err := w.Write(want)
 				return err
@@ -71,7 +71,7 @@ func TestAFailedWriterFailsAllThatShareItsBlob(t *testing.T) {
 	broken := errors.New("broken")
 	begun, goOn := make(chan struct{}, 2), make(chan struct{})
 	write := func(i int, f func(io.Writer) error) error {
-		_, _, err := c.Write(ctx, 6, checkpoint.BlobName{Epoch: 1, Checkpoint: 6, Subtask: uint32(i)}, f)
+		_, _, err := c.Write(ctx, 6, checkpoint.BlobName{Epoch: 1, Checkpoint: 6, Subtask: uint32(i)}, 1, f)
 		return err
 	}
 	var all sync.WaitGroup

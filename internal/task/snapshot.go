@@ -228,7 +228,7 @@ func (w *blobWriter) flightBlob() (ref checkpoint.BlobRef, offset int64, err err
 			Epoch: w.c.Epoch, Checkpoint: checkpoint.ID(w.r.barrier.ID), Subtask: w.c.Subtask, Seq: w.seq,
 		}
 		w.seq++
-		ref, offset, err = w.c.Combiner.Write(w.c.Context, w.r.barrier.ID, name, w.r.capture.write)
+		ref, offset, err = w.c.Combiner.Write(w.c.Context, w.r.barrier.ID, name, w.r.cost.InBytes+w.r.cost.OutBytes, w.r.capture.write)
 		if err == nil {
 			w.r.cost.Bytes += w.r.cost.InBytes + w.r.cost.OutBytes
 			return ref, offset, nil
