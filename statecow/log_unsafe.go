@@ -38,7 +38,8 @@ type log struct {
 	live      int64       // units of live entries
 	filled    int64       // units filled of segments in use that are not retired
 	bitmaps   bitmaps
-	ended     [16]ended // entries to be marked dead
+	ended     [64]ended // entries to be marked dead
+	endAt     int       // how many are gathered
 	ends      int
 	uncounted uint32 // units appended by renew since the last count
 	owed      uint32 // units appended or ended since the last work
@@ -65,7 +66,8 @@ func (l *log) init(layout layout, o Options) error {
 	}
 	l.slots = make([]atomic.Pointer[segment], slots)
 	l.order = make([]Mark, slots)
-	l.unused, l.bitmaps.words = 1, int(l.segUnits/64+1)
+	l.unused, l.endAt = 1, fewEnded
+	l.bitmaps.words = int(l.segUnits/64 + 1)
 	l.cold.cold = true
 	return nil
 }
@@ -142,7 +144,7 @@ func (l *log) newSegment(slot, count uint32, cold bool) *segment {
 	if count > 1 {
 		units = 2
 	}
-	s.marks.Store(l.bitmaps.newMarks(units, l.epoch))
+	s.setMarks(l.bitmaps.newMarks(units, l.epoch))
 	for i := range s.deadlines {
 		s.deadlines[i] = NoDeadline
 	}
@@ -272,12 +274,10 @@ func (l *log) bytes() int64 {
 // mark sets the state of an entry. If a snapshot sees the present marks, it keeps
 // them and a copy is changed.
 func (l *log) mark(s *segment, off uint32, state entryState) {
-	m := s.marks.Load()
-	if m.epoch < l.newest {
-		m = l.bitmaps.copied(m, l.epoch, l.open)
-		s.marks.Store(m)
+	if s.epoch < l.newest {
+		s.setMarks(l.bitmaps.copied(s.marks.Load(), l.epoch, l.open))
 	}
-	m.set(off, state)
+	setState(s.bits, off, state)
 }
 
 // kill marks an entry of n units dead.

@@ -27,6 +27,8 @@ type bitmaps struct {
 	words int // constant: of a bitmap
 	keep  int // idle ones at most: one for each segment
 	idle  [][]uint64
+
+	copies int // made so far
 }
 
 // take returns a bitmap of n words, their content undefined.
@@ -66,17 +68,18 @@ func (m *marks) get(off uint32) entryState {
 	return entryState(lo | m.bits[off>>6]>>(off&63)&1<<1)
 }
 
-func (m *marks) set(off uint32, s entryState) {
+// setState sets the state of the entry at off.
+func setState(bits []uint64, off uint32, s entryState) {
 	if s == dead && off&63 < 63 {
-		m.bits[off>>6] |= uint64(dead) << (off & 63)
+		bits[off>>6] |= uint64(dead) << (off & 63)
 		return
 	}
-	m.put(off, uint64(s)&1)
-	m.put(off+1, uint64(s)>>1)
+	setBit(bits, off, uint64(s)&1)
+	setBit(bits, off+1, uint64(s)>>1)
 }
 
-func (m *marks) put(off uint32, bit uint64) {
-	w := &m.bits[off>>6]
+func setBit(bits []uint64, off uint32, bit uint64) {
+	w := &bits[off>>6]
 	*w = *w&^(1<<(off&63)) | bit<<(off&63)
 }
 
@@ -106,6 +109,7 @@ func (b *bitmaps) copied(m *marks, epoch uint64, open []*snapshot) *marks {
 		}
 	}
 	c.bits = b.take(len(m.bits))
+	b.copies++
 	copy(c.bits, m.bits)
 	return c
 }

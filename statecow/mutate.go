@@ -83,12 +83,16 @@ func (m *Map) replace(pos int, a address, hash uint32, key []byte, n int) (addre
 // killLater is kill for an entry that the index no longer has. Marks are far apart
 // in memory: a row of them costs hardly more than one.
 func (m *Map) killLater(a address, n uint32) {
-	if m.ends == len(m.ended) {
+	if m.ends >= m.endAt {
 		m.killPending()
 	}
 	m.ended[m.ends] = ended{a, n}
 	m.ends++
 }
+
+// fewEnded is how many ended entries are gathered while their marks have to be copied,
+// so that the next snapshot, which has to wait for that, waits for few copies.
+const fewEnded = 16
 
 // killPending does what killLater put off. It looks for released snapshots first:
 // marks that none sees need no copy.
@@ -98,16 +102,24 @@ func (m *Map) killPending() {
 		return
 	}
 	m.forget()
-	total := uint32(0)
+	touched, total, copies := uint64(0), uint32(0), m.bitmaps.copies
+	for _, e := range m.ended[:m.ends] { // as index.touch
+		s, off := m.segmentOf(e.a)
+		touched |= s.bits[off>>6]
+	}
 	for _, e := range m.ended[:m.ends] {
 		s, off := m.segmentOf(e.a)
 		m.mark(s, off, dead)
 		s.live -= e.units
 		total += e.units
 	}
+	m.touched = touched
 	m.live -= int64(total)
 	m.owed += total
-	m.ends = 0
+	m.ends, m.endAt = 0, len(m.ended)
+	if copies != m.bitmaps.copies {
+		m.endAt = fewEnded
+	}
 }
 
 // copyEntry writes a copy of the entry at a, with n bytes of value, to another

@@ -10,10 +10,10 @@ import "unsafe"
 // work is put off until there is some of it.
 func (m *Map) renew(slot *uint64, a address) address {
 	h, units := &m.hot, m.layout.strideUnits
-	if h.seg == nil || h.off+units > m.segUnits || m.ends == len(m.ended) || m.expiry != nil {
+	if h.seg == nil || h.off+units > m.segUnits || m.ends >= len(m.ended) || m.expiry != nil {
 		return 0
 	}
-	to := h.seg.slot<<m.shift | h.off
+	to := h.seg.slot<<(m.shift&31) | h.off
 	h.off += units
 	m.uncounted += units
 	if from, dst := m.pointer(a), m.pointer(to); units == pairUnits {
@@ -23,7 +23,7 @@ func (m *Map) renew(slot *uint64, a address) address {
 	}
 	*slot = *slot&^(1<<32-1) | uint64(to)
 	m.ended[m.ends] = ended{a, units}
-	if m.ends++; m.ends == len(m.ended) {
+	if m.ends++; m.ends >= m.endAt {
 		m.killPending()
 		m.work()
 	}

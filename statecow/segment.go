@@ -4,6 +4,12 @@ import "sync/atomic"
 
 // segment describes a segment of the log in use.
 type segment struct {
+	// owner: what ends an entry, in one line of the cache
+	live  uint32   // units of live entries
+	end   uint32   // units filled
+	epoch uint64   // of the newest marks
+	bits  []uint64 // of the newest marks
+
 	// constant
 	slot  uint32 // number of its place in the region
 	count uint32 // places that it takes: more than one for a single large entry
@@ -16,11 +22,15 @@ type segment struct {
 	retired atomic.Uint64 // 1 + snapshots taken before it was emptied; 0 while in use
 
 	// owner
-	end       uint32 // units filled
-	live      uint32 // units of live entries
 	tombs     uint32 // units of tombstones
 	scanned   uint32 // units that compaction has dealt with
 	deadlines [expiryClocks]int64
+}
+
+// setMarks makes m the newest version.
+func (s *segment) setMarks(m *marks) {
+	s.epoch, s.bits = m.epoch, m.bits
+	s.marks.Store(m)
 }
 
 // sees reports whether snapshot id needs the segment.
