@@ -46,8 +46,8 @@ type Network struct {
 	Memory     int64 // bytes of all network buffers of a worker, never exceeded; default 64 MiB
 	BufferSize int   // bytes of one buffer, a power of two; default 32 KiB
 	Exclusive  int   // buffers that each channel has for itself; default 2
-	Floating   int   // buffers that the channels of a gate or partition share; default 8
-	Overdraft  int   // buffers beyond that to finish one record's output; default 64
+	Floating   int   // buffers that the channels of a gate or partition share; default 8; negative: none
+	Overdraft  int   // buffers beyond that to finish one record's output; default 64; negative: none
 	// FlushInterval bounds how long a record waits in a partly filled buffer while
 	// its channel is idle. Negative: no longer than the subtask is busy. Default 1 ms.
 	FlushInterval time.Duration
@@ -128,9 +128,8 @@ func (o Options) Validate() error {
 	if o.MaxParallelism < o.Parallelism || o.MaxParallelism > MaxParallelism {
 		bad("MaxParallelism %d, want Parallelism (%d) to %d", o.MaxParallelism, o.Parallelism, MaxParallelism)
 	}
-	if o.Network.Exclusive < 1 || o.Network.Floating < 0 || o.Network.Overdraft < 0 {
-		bad("Network.Exclusive %d, Floating %d, Overdraft %d: want at least 1, 0, 0",
-			o.Network.Exclusive, o.Network.Floating, o.Network.Overdraft)
+	if o.Network.Exclusive < 1 {
+		bad("Network.Exclusive %d, want at least 1", o.Network.Exclusive)
 	}
 	arena := bufferpool.Options{SegmentSize: o.Network.BufferSize, Budget: o.Network.Memory}
 	if o.StateMemory < statecow.MinBudget || o.StateMemory > statecow.MaxBudget {

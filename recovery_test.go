@@ -113,7 +113,9 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 					Store: checkpoint.NewMemory(), Interval: 2 * time.Millisecond, Mode: mode, MaxConcurrent: 3,
 					AlignmentTimeout: time.Millisecond,
 				}
-				if p > 1 {
+				if p == 1 {
+					opts.Network.Floating, opts.Network.Overdraft = -1, -1
+				} else {
 					opts.Checkpoints.LocalDir, opts.StateDir = t.TempDir(), t.TempDir()
 				}
 				opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}

@@ -25,8 +25,8 @@ type PartitionOptions struct {
 	Subpartitions int           // 1 to MaxChannels
 	Broadcast     bool          // every record goes to all subpartitions, in one shared buffer
 	Exclusive     int           // buffers per subpartition; 1 of them is guaranteed
-	Floating      int           // buffers shared by all subpartitions
-	Overdraft     int           // buffers beyond that to finish one record's output
+	Floating      int           // buffers shared by all subpartitions; <0: none
+	Overdraft     int           // buffers beyond that to finish one record's output; <0: none
 	MaxQueued     int           // buffers queued for one subpartition before it counts as full
 	FlushInterval time.Duration // longest time that data stays in an open buffer; <0: no longer than one call of Flush
 
@@ -43,6 +43,7 @@ func (o PartitionOptions) withDefaults() PartitionOptions {
 		o.FlushInterval = DefaultFlushInterval
 	}
 	o.FlushInterval = max(0, o.FlushInterval)
+	o.Floating, o.Overdraft = max(0, o.Floating), max(0, o.Overdraft)
 	return o
 }
 
@@ -96,7 +97,7 @@ type GateOptions struct {
 	Name      string // in errors and in the ledger: "operator[subtask]"
 	Inputs    []int  // channels of each input: a join or a union has several
 	Exclusive int    // buffers per channel; <0: none, all follow the backlog
-	Floating  int    // buffers shared by all channels
+	Floating  int    // buffers shared by all channels; <0: none
 
 	Waker Waker // the subtask's; required
 }
@@ -104,7 +105,7 @@ type GateOptions struct {
 func (o GateOptions) withDefaults() GateOptions {
 	setDefault(&o.Exclusive, DefaultExclusive)
 	setDefault(&o.Floating, DefaultFloating)
-	o.Exclusive = max(0, o.Exclusive)
+	o.Exclusive, o.Floating = max(0, o.Exclusive), max(0, o.Floating)
 	return o
 }
 
