@@ -18,7 +18,10 @@ const (
 
 // SetExpiry implements Store. Entries stored before count when they are written
 // again.
-func (m *Map) SetExpiry(e Expiry) { m.expiry = e }
+func (m *Map) SetExpiry(e Expiry) {
+	m.count()
+	m.expiry = e
+}
 
 func (m *Map) noteDeadline(key, value []byte) {
 	if m.expiry == nil {

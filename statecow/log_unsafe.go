@@ -21,29 +21,30 @@ type log struct {
 	slots []atomic.Pointer[segment] // by slot; slot 0 is never used
 
 	// owner
-	order     []Mark      // by slot: the position of an address there, less the address
-	frozen    Mark        // entries from here on may be changed in place
-	hot       head        // where new entries go
-	cold      head        // where compaction moves what every base has
-	seq       uint64      // of the newest segment
-	unused    uint32      // slots from here on were never used
-	spare     []uint32    // free slots with memory
-	idle      []uint32    // free slots without
-	used      int         // slots of segments, retired ones included
-	retire    []*segment  // emptied, held by snapshots
-	unchecked int         // the first of retire that releases since may have freed
-	epoch     uint64      // snapshots taken
-	open      []*snapshot // not released, as far as known, oldest first
-	newest    uint64      // id of the newest of open; 0 if none
-	live      int64       // units of live entries
-	filled    int64       // units filled of segments in use that are not retired
-	bitmaps   bitmaps
-	ended     [64]ended // entries to be marked dead
-	endAt     int       // how many are gathered
-	ends      int
-	uncounted uint32 // units appended by renew since the last count
-	owed      uint32 // units appended or ended since the last work
-	tombs     int64  // units of tombstones ever appended
+	order      []Mark      // by slot: the position of an address there, less the address
+	frozen     Mark        // entries from here on may be changed in place
+	hot        head        // where new entries go
+	cold       head        // where compaction moves what every base has
+	seq        uint64      // of the newest segment
+	unused     uint32      // slots from here on were never used
+	spare      []uint32    // free slots with memory
+	idle       []uint32    // free slots without
+	used       int         // slots of segments, retired ones included
+	retire     []*segment  // emptied, held by snapshots
+	unchecked  int         // the first of retire that releases since may have freed
+	epoch      uint64      // snapshots taken
+	open       []*snapshot // not released, as far as known, oldest first
+	newest     uint64      // id of the newest of open; 0 if none
+	live       int64       // units of live entries
+	filled     int64       // units filled of segments in use that are not retired
+	bitmaps    bitmaps
+	ended      [maxEnded]ended // entries to be marked dead
+	endAt      int             // how many are gathered
+	ends       int
+	next       address // where renew appends; count adds it up
+	renewUntil int     // renew may go on until so many are ended; 0 if next is not in use
+	owed       uint32  // units appended or ended since the last work
+	tombs      int64   // units of tombstones ever appended
 }
 
 // head is an open segment and its next free unit.
@@ -100,11 +101,11 @@ func (l *log) append(h *head, n uint32) address {
 	if n > l.segUnits {
 		return l.appendLarge(n)
 	}
+	l.count()
 	if h.seg == nil || h.off+n > l.segUnits {
 		l.closeHead(h)
 		h.seg, h.off = l.newSegment(l.takeSlot(), 1, h.cold), 0
 	}
-	l.count()
 	a := h.seg.slot<<l.shift | h.off
 	h.off += n
 	h.seg.end = h.off
@@ -157,6 +158,7 @@ func (l *log) newSegment(slot, count uint32, cold bool) *segment {
 
 // needs is how many slots an entry of n units takes that are not yet in use.
 func (l *log) needs(h *head, n uint32) int {
+	l.count()
 	switch {
 	case n > l.segUnits:
 		return int((n + l.segUnits - 1) / l.segUnits)
@@ -288,6 +290,9 @@ func (l *log) kill(a address, n uint32) {
 	l.live -= int64(n)
 	l.owed += n
 }
+
+// maxEnded is how many ended entries are gathered at most.
+const maxEnded = 64
 
 // ended is an entry to be marked dead.
 type ended struct {

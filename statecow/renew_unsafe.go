@@ -9,36 +9,49 @@ import "unsafe"
 // operations, whose cache misses then overlap with those of this one. The rest of the
 // work is put off until there is some of it.
 func (m *Map) renew(slot *uint64, a address) address {
-	h, units := &m.hot, m.layout.strideUnits
-	if h.seg == nil || h.off+units > m.segUnits || m.ends >= len(m.ended) || m.expiry != nil {
+	if m.ends >= m.renewUntil && !m.allowRenewals() {
 		return 0
 	}
-	to := h.seg.slot<<(m.shift&31) | h.off
-	h.off += units
-	m.uncounted += units
+	units, to := m.layout.strideUnits, m.next
+	m.next = to + units
 	if from, dst := m.pointer(a), m.pointer(to); units == pairUnits {
 		*(*[2]uint64)(dst) = *(*[2]uint64)(from)
 	} else {
 		copy(unsafe.Slice((*byte)(dst), units*unit), unsafe.Slice((*byte)(from), units*unit))
 	}
 	*slot = *slot&^(1<<32-1) | uint64(to)
-	m.ended[m.ends] = ended{a, units}
-	if m.ends++; m.ends >= m.endAt {
+	m.ended[m.ends%maxEnded] = ended{a, units}
+	if m.ends++; m.ends >= m.renewUntil {
 		m.killPending()
 		m.work()
 	}
 	return to
 }
 
-// count adds up what renew appended to the open segment.
+// allowRenewals looks ahead how many renewals are as simple as usual.
+func (m *Map) allowRenewals() bool {
+	m.count()
+	h := &m.hot
+	if h.seg == nil || m.expiry != nil || m.ends >= m.endAt {
+		return false
+	}
+	room := (m.segUnits - h.off) / m.layout.strideUnits
+	m.next = h.seg.slot<<m.shift | h.off
+	m.renewUntil = min(m.endAt, m.ends+int(room))
+	return room > 0
+}
+
+// count adds up what renew appended to the open segment, before others append there.
 func (l *log) count() {
-	n := l.uncounted
-	if n == 0 {
+	if l.renewUntil == 0 {
 		return
 	}
-	l.uncounted = 0
-	l.hot.seg.end = l.hot.off
-	l.hot.seg.live += n
+	l.renewUntil = 0
+	h := &l.hot
+	n := l.next - (h.seg.slot<<l.shift | h.off)
+	h.off += n
+	h.seg.end = h.off
+	h.seg.live += n
 	l.owed += n
 	l.live += int64(n)
 	l.filled += int64(n)
