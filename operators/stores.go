@@ -25,6 +25,8 @@ type KeyedStore struct {
 	// Final says that the state is passed on when the subtask finishes: what finished
 	// subtasks had is not restored.
 	Final bool
+	// Direct says that the entry of a record's key is stored under the record's hash.
+	Direct bool
 	// Migrate turns restored entries into those of today's Layout; nil if nobody does.
 	Migrate Migration
 	// Fill restores the state. The engine sets it; nil if there is none.

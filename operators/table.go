@@ -29,7 +29,7 @@ func openTable[A any](ctx *Context, keyLayout string, final bool) (table[A], *Ke
 	if err != nil {
 		return nil, nil, err
 	}
-	k.Final, k.Layout = final, "key "+keyLayout+accumulatorLayout+layoutOf(codec)
+	k.Direct, k.Final, k.Layout = true, final, "key "+keyLayout+accumulatorLayout+layoutOf(codec)
 	if err := k.fits("accumulator"); err != nil {
 		return nil, k, err
 	}

@@ -96,6 +96,9 @@ func (t *Task) assemble() error {
 func (t *Task) slice() (n int, err error) {
 	r := &t.record
 	for limit := t.pace.records; n < limit; n++ {
+		if n%prefetchAhead == 0 && t.ahead != nil {
+			t.prefetch()
+		}
 		rest := t.cursor.it.Rest()
 		ok, err := t.cursor.it.Next(r)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/statecow"
 )
 
 // Config is everything a subtask runs. Either Source or Gate is set.
@@ -57,7 +58,8 @@ type Task struct {
 	time          eventTime
 	record        record.Record
 	lending       lending
-	replay        []InFlight // records of the restored checkpoint, before any new ones
+	ahead         *statecow.Map // whose entries are fetched before their records come; may be nil
+	replay        []InFlight    // records of the restored checkpoint, before any new ones
 	records       uint64
 	flushed       time.Duration // when outputs were last flushed
 	behind        []bool        // by output: it has kept a buffer behind others
@@ -233,6 +235,7 @@ func (t *Task) open() error {
 		}
 	}
 	t.initLending()
+	t.initPrefetch()
 	if t.cfg.Source == nil {
 		return nil
 	}
