@@ -60,7 +60,7 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		sub:     &subtask{head: head, index: index, outs: map[*edge]*netstack.Partition{}},
 		ctx: &operators.Context{
 			Job: b.plan.job.name, Subtask: index, Parallelism: head.parallelism,
-			MaxParallel: b.plan.job.opts.MaxParallelism, Epoch: b.keep.currentEpoch(),
+			MaxParallel: b.plan.job.opts.MaxParallelism, Epoch: b.keep.currentEpoch(), StateMemory: b.plan.job.opts.StateMemory,
 			Log: b.plan.job.opts.Log, Cancel: b.ctx,
 		},
 		parker: netstack.NewParker(), migrations: map[string]operators.Migration{},

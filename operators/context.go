@@ -18,6 +18,7 @@ type Context struct {
 	Subtask     int // 0 to Parallelism-1
 	Parallelism int
 	MaxParallel int    // key groups
+	StateMemory int64  // bytes of keyed state that one operator may have here; 0: 1 GiB
 	Epoch       uint64 // of the attempt: grows with each restart of the job
 	Log         *slog.Logger
 	Cancel      context.Context // ends when the job is cancelled or has failed

@@ -63,7 +63,11 @@ func (c *Context) keyed(name string, memory bool) (*KeyedStore, error) {
 	if c.stores != nil {
 		return c.stores.Keyed(c.uid, name, memory)
 	}
-	m, err := statecow.New(statecow.Options{MaxGroups: max(c.MaxParallel, 1)})
+	o := statecow.Options{MaxGroups: max(c.MaxParallel, 1), Budget: c.StateMemory}
+	if c.Parallelism > 0 { // a map is made for the hashes that it will see: all others' make it slow
+		o.Groups.First, o.Groups.End = GroupRange(c.Subtask, o.MaxGroups, c.Parallelism)
+	}
+	m, err := statecow.New(o)
 	return &KeyedStore{Store: m}, err
 }
 
