@@ -15,18 +15,22 @@ type WordCount struct {
 	Output string // TSV file with a line "word<TAB>count" for each word
 
 	ReadDelay time.Duration // for each block
-	Delay     time.Duration // of the sink, for each line
+	Delay     time.Duration // for each line that is passed on to the sink
 }
 
 // Job returns the job.
 func (w WordCount) Job(opts overtake.Options) *overtake.Job {
 	job := overtake.NewJob("wordcount", opts)
 	blocks := overtake.From(job, files.Blocks(files.Options{Root: w.Root, Glob: w.Glob}), overtake.WithUID("read"))
-	blocks = overtake.Map(blocks, paced[string](w.ReadDelay), overtake.WithName("pace"), overtake.WithUID("pace read"))
-	words := overtake.FlatMap(blocks, SplitWords, overtake.WithName("split"), overtake.WithUID("split"))
-	counts := overtake.Count(overtake.KeyBy(words, func(w string) string { return w }),
-		overtake.FinalOnly(), overtake.WithName("count"), overtake.WithUID("count"))
-	counts = overtake.Map(counts, paced[overtake.Pair[string, int64]](w.Delay), overtake.WithName("pace"), overtake.WithUID("pace write"))
+	read, written := paced[string](w.ReadDelay), paced[int64](w.Delay)
+	words := overtake.FlatMap(blocks, func(text string, out overtake.Collector[string]) {
+		SplitWords(read(text), out)
+	}, overtake.WithName("split"), overtake.WithUID("split"))
+	counts := overtake.Aggregate(overtake.KeyBy(words, func(w string) string { return w }),
+		overtake.Aggregator[string, int64, int64]{
+			Add:    func(n *int64, _ string) { *n++ },
+			Result: func(n *int64) int64 { return written(*n) },
+		}, overtake.FinalOnly(), overtake.WithName("count"), overtake.WithUID("count"))
 	overtake.To(counts, files.TSV[overtake.Pair[string, int64]](w.Output), overtake.WithName("write"), overtake.WithUID("write"))
 	return job
 }
