@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 	for _, mode := range []overtake.CheckpointMode{overtake.Aligned, overtake.Unaligned, overtake.Auto} {
 		for _, p := range []int{1, 3} {
 			t.Run(fmt.Sprint(mode, p), func(t *testing.T) {
-				const n, keys = 60_000, 37
+				const n, keys = 20_000, 37
 				seed := uint64(time.Now().UnixNano())
 				t.Log("seed", seed)
 				opts := small(p)
@@ -116,11 +117,11 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 				if p == 1 {
 					opts.Network.Floating, opts.Network.Overdraft = -1, -1
 				} else {
-					opts.Checkpoints.LocalDir, opts.StateDir = t.TempDir(), t.TempDir()
+					opts.Checkpoints.LocalDir = t.TempDir()
 				}
 				opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}
 				var sink memory.Committed[count]
-				f := newFaulty(seed, 8, n)
+				f := newFaulty(seed, 6, n)
 				job := countJob(opts, n, keys, f, &sink, nil)
 				if err := job.Run(context.Background()); err != nil {
 					t.Fatal(err)
@@ -131,6 +132,25 @@ func TestEveryRecordCountsOnceWhateverFails(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestStateOnDiskCountsOnceWhateverFails(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const n, keys = 10_000, 37
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	opts := small(2)
+	opts.StateDir = t.TempDir()
+	opts.Checkpoints = overtake.Checkpoints{Store: checkpoint.NewMemory(), Interval: 20 * time.Millisecond, Mode: overtake.Unaligned}
+	opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}
+	var sink memory.Committed[count]
+	if err := countJob(opts, n, keys, newFaulty(seed, 4, n), &sink, nil).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	verifyCounts(t, sink.Records(), n, keys)
+	if left, err := os.ReadDir(opts.StateDir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left of the state, %v", left, err)
 	}
 }
 

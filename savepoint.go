@@ -34,10 +34,12 @@ func (h *Handle) Savepoint(ctx context.Context, path string) error {
 
 // vacant reports an error if there is something where a savepoint is to be written.
 func vacant(path string) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+	switch there, err := os.ReadDir(path); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(there) == 0:
+		return nil
+	default:
 		return errors.Join(fmt.Errorf("overtake: %s is there already: name a new directory for the savepoint", path), err)
 	}
-	return nil
 }
 
 // StopWithSavepoint stops the sources, writes the job's whole state to a new directory,

@@ -9,7 +9,7 @@ import (
 var (
 	seedFlag  = flag.Uint64("sim.seed", 0, "run this seed alone")
 	traceFlag = flag.Bool("sim.trace", false, "tell what happens with it")
-	seedsFlag = flag.Int("sim.seeds", 300, "how many seeds to run")
+	seedsFlag = flag.Int("sim.seeds", 100, "how many seeds to run")
 	fromFlag  = flag.Uint64("sim.from", 1, "the first of them")
 	scaleFlag = flag.Int("sim.scale", 30, "about how many records a split has")
 )
