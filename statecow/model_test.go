@@ -230,7 +230,7 @@ func TestMapEqualsTheModelUnderRandomOperations(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			w := &world{t: t, m: m, rng: rand.New(rand.NewPCG(seed, 1)), keys: 1000, model: map[string]string{}}
-			w.run(*modelOps / 2)
+			w.run(*modelOps / 2 / RaceFactor)
 		})
 	}
 }

@@ -41,20 +41,20 @@ func TestStore(t *testing.T) {
 var kinds = []fault{unavailable, refused, lostAnswer, slow, cutShort, slowDown}
 
 // use takes a checkpoint with a small and a large blob, and drops the one before.
-func use(t *testing.T, s checkpoint.Store) (publish error, others []error) {
+func use(t *testing.T, s checkpoint.Store) (others []error, publish error) {
 	ctx := t.Context()
 	var refs []checkpoint.BlobRef
 	for i, size := range []int{500, 70_000} {
 		ref, err := storetest.Write(ctx, s, storetest.Name(2, i), storetest.Bytes(storetest.Seed(storetest.Name(2, i)), size))
 		if err != nil {
-			return errors.New("not called"), []error{err}
+			return []error{err}, errors.New("not called")
 		}
 		refs = append(refs, ref)
 	}
 	if publish = s.Publish(ctx, storetest.Manifest(2, refs)); publish != nil {
-		return publish, nil
+		return nil, publish
 	}
-	return nil, []error{s.Drop(ctx, 1), s.Verify(ctx, 2)}
+	return []error{s.Drop(ctx, 1), s.Verify(ctx, 2)}, nil
 }
 
 // prepare puts checkpoint 1 there, and sets which requests fail from then on.
@@ -83,7 +83,7 @@ func TestOneFault(t *testing.T) {
 				fired = r.Method + " " + r.URL.String()
 				return kind
 			})
-			publish, others := use(t, s)
+			others, publish := use(t, s)
 			f.fail(nil)
 			if fired == "" {
 				break
@@ -120,7 +120,7 @@ func TestManyFaults(t *testing.T) {
 			}
 			return kind
 		})
-		publish, others := use(t, s)
+		others, publish := use(t, s)
 		f.fail(nil)
 		var doubt *checkpoint.DoubtError
 		if errors.As(publish, &doubt) {
