@@ -47,3 +47,12 @@ func HashUint64(k uint64) uint32 {
 }
 
 func fold(h uint64) uint32 { return uint32(h ^ h>>32) }
+
+// shareOf is the part of other that g has, from 0 to 1.
+func (g Groups) shareOf(other Groups) float64 {
+	both := min(g.End, other.End) - max(g.First, other.First)
+	if both <= 0 || other.End <= other.First {
+		return 0
+	}
+	return float64(both) / float64(other.End-other.First)
+}

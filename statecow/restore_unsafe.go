@@ -9,6 +9,12 @@ import (
 // the last of a chain, a snapshot taken at once, confirmed and released makes the
 // restored state the base of the next increment.
 func (m *Map) Restore(r io.Reader) error {
+	return m.RestoreOf(r, Groups{0, m.opts.MaxGroups})
+}
+
+// RestoreOf is Restore for a caller who knows which key groups the snapshot covers, so
+// that room can be made for as many entries as will come.
+func (m *Map) RestoreOf(r io.Reader, covers Groups) error {
 	b := &blockReader{r: r}
 	if err := b.begin(); err != nil {
 		return err
@@ -16,8 +22,7 @@ func (m *Map) Restore(r io.Reader) error {
 	if have := b.header.layout(); have.String() != m.layout.String() {
 		return &LayoutError{Have: have.String(), Want: m.layout.String()}
 	}
-	share := float64(m.hi-m.lo) / (1 << 32)
-	m.index.reserve(int(float64(b.header.entries)*share), m.spareBytes())
+	m.index.reserve(int(float64(b.header.entries)*m.opts.Groups.shareOf(covers)), m.spareBytes())
 	for {
 		h, payload, err := b.next()
 		if err != nil {

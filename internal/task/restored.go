@@ -85,12 +85,12 @@ func (s *Stores) fill(st *store) error {
 func (s *Stores) restoreInto(to statecow.Store, list []checkpoint.Part) error {
 	for _, p := range list {
 		if len(p.Inline) > 0 {
-			if err := to.Restore(bytes.NewReader(p.Inline)); err != nil {
+			if err := restorePart(to, bytes.NewReader(p.Inline), p); err != nil {
 				return err
 			}
 		}
 		for _, ref := range p.Chain {
-			if err := s.restoreBlob(to, ref); err != nil {
+			if err := s.restoreBlob(to, ref, p); err != nil {
 				return err
 			}
 		}
@@ -98,17 +98,25 @@ func (s *Stores) restoreInto(to statecow.Store, list []checkpoint.Part) error {
 	return nil
 }
 
-func (s *Stores) restoreBlob(to statecow.Store, ref checkpoint.BlobRef) error {
+func (s *Stores) restoreBlob(to statecow.Store, ref checkpoint.BlobRef, p checkpoint.Part) error {
 	r, err := s.restored.Blobs.Open(s.restored.Context, ref)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := to.Restore(r); err != nil {
+	if err := restorePart(to, r, p); err != nil {
 		return fmt.Errorf("blob %v: %w", ref.Name, err)
 	}
 	_, err = io.Copy(io.Discard, r) // to its end, where the sum of the whole is compared
 	return err
+}
+
+// restorePart applies one snapshot of a part, whose key groups are known.
+func restorePart(to statecow.Store, r io.Reader, p checkpoint.Part) error {
+	if m, ok := to.(*statecow.Map); ok {
+		return m.RestoreOf(r, statecow.Groups{First: p.FirstGroup, End: p.EndGroup})
+	}
+	return to.Restore(r)
 }
 
 // migrate restores a store whose entries have to be changed, by way of another one.
