@@ -18,8 +18,12 @@ func newDealer(ctx context.Context, p *plan, k *keeper) (*recovery.Dealer, error
 	if err := k.fits(p); err != nil {
 		return nil, fmt.Errorf("overtake: job %q, checkpoint %d: %w", p.job.name, k.from.ID, err)
 	}
+	today := map[string]int{}
+	for _, n := range p.job.nodes {
+		today[n.key()] = n.parallelism
+	}
 	d, err := recovery.New(ctx, recovery.From{
-		Manifest: k.from, Blobs: k.fromBlobs, Own: k.own, Groups: p.job.opts.MaxParallelism,
+		Manifest: k.from, Blobs: k.fromBlobs, Own: k.own, Groups: p.job.opts.MaxParallelism, Today: today,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("overtake: job %q, checkpoint %d: %w", p.job.name, k.from.ID, err)

@@ -18,6 +18,22 @@ type From struct {
 	Blobs    checkpoint.Blobs     // where the manifest's blobs are
 	Own      bool                 // it is the job's own, so increments may build on it
 	Groups   int                  // key groups
+	// Today is the parallelism of the job's operators, by UID.
+	Today map[string]int
+}
+
+// scaled reports whether an operator has another parallelism than before, or is new.
+func (f *From) scaled() bool {
+	before := map[string]int{}
+	for _, op := range f.Manifest.Operators {
+		before[op.UID] = op.Parallelism
+	}
+	for uid, n := range f.Today {
+		if before[uid] != n {
+			return true
+		}
+	}
+	return false
 }
 
 // Subtask is who gets a share.

@@ -5,8 +5,14 @@ import (
 	"github.com/overtake-stream/overtake/internal/task"
 )
 
-// sameChannels reports whether a subtask has the channels that it had.
+// sameChannels reports whether a subtask has the channels that it had, and they bring
+// what they brought. If any operator has another parallelism, records may take other ways
+// from there on, also through a channel whose sender had no more to say: its watermark
+// then holds no longer for that channel, but the least of the edge's does.
 func (d *Dealer) sameChannels(s Subtask) bool {
+	if d.from.scaled() {
+		return false
+	}
 	for i := range s.Inputs {
 		e := &s.Inputs[i]
 		if from := d.saved[e.Sender]; from == nil || from.Parallelism != e.Senders || d.before(e) != e.Parallelism {

@@ -132,7 +132,11 @@ func (a *attempt) wire() {
 
 // restore deals what the attempt goes on from.
 func (a *attempt) restore() error {
-	d, err := recovery.New(a.ctx, recovery.From{Manifest: a.from, Blobs: a.w.store.Store, Own: true, Groups: a.w.plan.groups})
+	today := map[string]int{}
+	for _, n := range a.w.plan.graph.nodes {
+		today[n.uid] = a.par[n.id]
+	}
+	d, err := recovery.New(a.ctx, recovery.From{Manifest: a.from, Blobs: a.w.store.Store, Own: true, Groups: a.w.plan.groups, Today: today})
 	if err != nil {
 		return err
 	}
