@@ -182,6 +182,29 @@ func TestKeyedRecordsInFlightGoToTheOwnersOfTheirKeys(t *testing.T) {
 	}
 }
 
+// TestAChannelIsTheSameOnlyIfTheWholeJobIs: a channel whose sender had ended may bring
+// records again when an operator anywhere before it has another parallelism.
+func TestAChannelIsTheSameOnlyIfTheWholeJobIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		today map[string]int
+		want  bool
+	}{
+		"all the same":   {map[string]int{"a": 2, "b": 2}, true},
+		"another source": {map[string]int{"a": 2, "b": 2, "source": 3}, false},
+		"more senders":   {map[string]int{"a": 3, "b": 2}, false},
+	} {
+		d, err := recovery.New(context.Background(), recovery.From{Manifest: manifest(), Groups: 8, Today: c.today})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := recovery.Edge{Key: edgeKey, Sender: "a", Receiver: "b", Senders: 2, Parallelism: 2}
+		share, err := d.Share(recovery.Subtask{Parallelism: 2, UIDs: []string{"b"}, Inputs: []recovery.Edge{e}})
+		if err != nil || share.SameChannels != c.want {
+			t.Errorf("%s: the same channels %v, %v; want %v", name, share.SameChannels, err, c.want)
+		}
+	}
+}
+
 func TestSplitsAreDealtOnce(t *testing.T) {
 	d, err := recovery.New(context.Background(), recovery.From{Manifest: manifest(), Groups: 8})
 	if err != nil {
