@@ -8,7 +8,9 @@ import (
 
 // AssignTimes gives each record the event time that f returns, in Unix milliseconds;
 // with a nil f, the one that its source gave it. Watermarks follow at a distance: a
-// record up to lag older than the latest is still in time.
+// record up to lag older than the latest of the subtask is still in time. So lag must
+// cover how far apart the splits may be that one subtask reads, also after a restore at
+// another parallelism, which deals them anew.
 func AssignTimes[T any](s Stream[T], f func(v T) int64, lag time.Duration, opts ...OpOption) Stream[T] {
 	return transform(s, "assignTimes", opts, func(next operators.Collector[T]) operators.Transform[T] {
 		return operators.Times(f, lag.Milliseconds(), next)
