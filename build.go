@@ -12,6 +12,7 @@ import (
 	"github.com/overtake-stream/overtake/operators"
 	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/statecow"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // subtask is one running copy of a chain.
@@ -33,7 +34,7 @@ type builder struct {
 	clock    perf.Clock
 	keep     *keeper // nil without checkpoints
 	stateDir string
-	combiner *task.Combiner
+	combiner *unaligned.Combiner
 	tell     func(protocol.Member, task.Notice)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/overtake-stream/overtake/internal/task"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // worker runs this process's share of a job.
@@ -77,7 +78,7 @@ func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker,
 func (w *worker) build() error {
 	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify, stateDir: w.stateDir()}
 	if w.keep != nil {
-		b.combiner = task.NewCombiner(w.keep.blobs)
+		b.combiner = unaligned.NewCombiner(w.keep.blobs)
 	}
 	for _, head := range w.plan.heads {
 		for i := range head.parallelism {

@@ -7,6 +7,7 @@ import (
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // serve obeys the coordinator, and barriers that have overtaken data. It is called
@@ -164,7 +165,7 @@ func (t *Task) perform(actions []protocol.Action, ch, overtaken int) error {
 // start snapshots the state and sends the barrier on.
 func (t *Task) start(b protocol.Barrier, overtake bool) error {
 	c := t.checkpoints
-	r := &round{barrier: b, arrived: c.first[b.ID], capturing: make([]bool, len(c.Inputs)), capture: capture{shared: &c.shared}}
+	r := &round{barrier: b, arrived: c.first[b.ID], capturing: make([]bool, len(c.Inputs)), capture: unaligned.NewCapture(&c.shared)}
 	c.rounds = append(c.rounds, r)
 	r.cost.Delay = time.Duration(r.arrived - b.Triggered)
 	r.cost.Overtook = overtake
@@ -200,7 +201,7 @@ func (t *Task) passing(r *round, partition int) netstack.Passing {
 		Stop: isBarrier(0, 0),
 		Share: func(sub int, buf bufferpool.Buffer, _ bool) {
 			ch := Channel{Edge: out.Edge, From: out.From, To: out.First + sub}
-			r.capture.take(ch, true, buf, c.spare(r))
+			r.capture.Take(ch, true, buf, c.spare(r))
 		},
 	}
 }
@@ -210,14 +211,14 @@ func (t *Task) passing(r *round, partition int) netstack.Passing {
 func (t *Task) captureHeld(r *round) {
 	c := t.checkpoints
 	if rest := t.cursor.it.Tail(max(t.lending.rest, t.cursor.it.Rest())); len(rest) > 0 {
-		r.capture.copy(t.cursor.channel, false, rest)
+		r.capture.Copy(t.cursor.channel, false, rest)
 	}
 	for _, run := range t.replay {
-		r.capture.keep(run.Channel, false, run.Records)
+		r.capture.Keep(run.Channel, false, run.Records)
 	}
 	for ch, a := range t.assemblers {
 		if a != nil && a.Pending() {
-			r.capture.copy(c.Inputs[ch], false, a.Bytes())
+			r.capture.Copy(c.Inputs[ch], false, a.Bytes())
 		}
 	}
 }
@@ -229,7 +230,7 @@ func (t *Task) captured(id protocol.ID, ch, n int) {
 	r.capturing[ch] = false
 	t.cfg.Gate.EachQueued(ch, n, func(buf bufferpool.Buffer, _ bool, e *netstack.Event) {
 		if e == nil {
-			r.capture.take(t.checkpoints.Inputs[ch], false, buf.Retain(), t.checkpoints.spare(r))
+			r.capture.Take(t.checkpoints.Inputs[ch], false, buf.Retain(), t.checkpoints.spare(r))
 		}
 	})
 }
@@ -239,7 +240,7 @@ func (t *Task) taken(item netstack.Item) {
 	c := t.checkpoints
 	for _, r := range c.rounds {
 		if r.capturing[item.Channel] {
-			r.capture.take(c.Inputs[item.Channel], false, item.Buf.Retain(), c.spare(r))
+			r.capture.Take(c.Inputs[item.Channel], false, item.Buf.Retain(), c.spare(r))
 		}
 	}
 }
@@ -294,7 +295,7 @@ func (t *Task) calledOff(a protocol.Action) {
 }
 
 func (r *round) release() {
-	r.capture.release()
+	r.capture.Release()
 	for _, s := range r.shots {
 		s.snap.Release()
 	}

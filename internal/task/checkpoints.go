@@ -10,6 +10,7 @@ import (
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // Checkpoints connects a subtask with the checkpoints of its job.
@@ -27,7 +28,7 @@ type Checkpoints struct {
 	Inputs  []Channel    // by channel of the gate
 	Tell    func(Notice) // takes what the subtask has to say; any goroutine, must not block
 	// Combiner, if set, lets subtasks share blobs.
-	Combiner *Combiner
+	Combiner *unaligned.Combiner
 	// Prune, if set, removes those of the worker's local copies that keep is false for.
 	Prune func(keep func(checkpoint.BlobName) bool) error
 	// Defer, if set, runs the asynchronous part of a checkpoint at a time of its choice,
@@ -37,10 +38,7 @@ type Checkpoints struct {
 }
 
 // Channel names a channel for the life of the job's state.
-type Channel struct {
-	Edge     string // from which operator to which, by UID
-	From, To int    // subtasks
-}
+type Channel = unaligned.Channel
 
 // Output names the channels of a partition.
 type Output struct {
@@ -117,7 +115,7 @@ type round struct {
 	arrived   int64 // of its first barrier
 	saved     []Saved
 	shots     []shot
-	capture   capture
+	capture   unaligned.Capture
 	capturing []bool // by channel
 	leaving   bool   // its barrier may still wait in output queues
 	cost      Cost

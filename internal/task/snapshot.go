@@ -10,6 +10,7 @@ import (
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/operators"
 	"github.com/overtake-stream/overtake/statecow"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // Names of parts.
@@ -71,7 +72,7 @@ func (t *Task) upload(r *round) {
 	c := t.checkpoints
 	c.remove(r)
 	r.done = t.clock.Now()
-	r.cost.InBytes, r.cost.OutBytes = r.capture.bytes(false), r.capture.bytes(true)
+	r.cost.InBytes, r.cost.OutBytes = r.capture.Bytes(false), r.capture.Bytes(true)
 	write := func() {
 		defer r.release()
 		w := &blobWriter{c: c, r: r}
@@ -195,14 +196,14 @@ func (w *blobWriter) keyedTo(p *checkpoint.Part, s shot) error {
 
 // inFlight writes the captured records.
 func (w *blobWriter) inFlight() error {
-	if len(w.r.capture.runs) == 0 {
+	if w.r.capture.Empty() {
 		return nil
 	}
-	index := w.r.capture.index()
+	index := w.r.capture.Index()
 	p := checkpoint.Part{Kind: checkpoint.Channels, State: flightState, Inline: index}
-	if total := w.r.capture.bytes(false) + w.r.capture.bytes(true); total <= smallState {
+	if total := w.r.capture.Bytes(false) + w.r.capture.Bytes(true); total <= smallState {
 		b := bytes.NewBuffer(operators.JoinPieces([][]byte{index}))
-		if err := w.r.capture.write(b); err != nil {
+		if err := w.r.capture.Write(b); err != nil {
 			return err
 		}
 		p.State, p.Inline = smallFlight, b.Bytes()
@@ -228,19 +229,19 @@ func (w *blobWriter) flightBlob() (ref checkpoint.BlobRef, offset int64, err err
 			Epoch: w.c.Epoch, Checkpoint: checkpoint.ID(w.r.barrier.ID), Subtask: w.c.Subtask, Seq: w.seq,
 		}
 		w.seq++
-		ref, offset, err = w.c.Combiner.Write(w.c.Context, w.r.barrier.ID, name, w.r.cost.InBytes+w.r.cost.OutBytes, w.r.capture.write)
+		ref, offset, err = w.c.Combiner.Write(w.c.Context, w.r.barrier.ID, name, w.r.cost.InBytes+w.r.cost.OutBytes, w.r.capture.Write)
 		if err == nil {
 			w.r.cost.Bytes += w.r.cost.InBytes + w.r.cost.OutBytes
 			return ref, offset, nil
 		}
 	}
-	ref, err = w.blob(w.r.capture.write)
+	ref, err = w.blob(w.r.capture.Write)
 	return ref, 0, err
 }
 
 // Flight is a part with records in flight, taken apart.
 type Flight struct {
-	Runs    []Run
+	Runs    []unaligned.Run
 	Records []byte             // those of all runs, if they are in the manifest
 	Blob    checkpoint.BlobRef // else where they are
 	Offset  int64              // in the blob
@@ -263,16 +264,16 @@ func ParseFlight(p checkpoint.Part) (f Flight, err error) {
 	case p.State != sharedFlight:
 		f.Blob = p.Chain[0]
 	case len(p.Inline) < 8:
-		err = ErrRuns
+		err = unaligned.ErrRuns
 	default:
 		f.Blob, f.Offset, index = p.Chain[0], int64(binary.LittleEndian.Uint64(p.Inline)), p.Inline[8:]
 	}
 	if err != nil {
 		return f, err
 	}
-	f.Runs, err = ParseRuns(index)
+	f.Runs, err = unaligned.ParseRuns(index)
 	if err == nil && len(p.Chain) == 0 && f.Size() > int64(len(f.Records)) {
-		err = ErrRuns
+		err = unaligned.ErrRuns
 	}
 	return f, err
 }
@@ -289,7 +290,7 @@ func (w *blobWriter) head() string {
 func SplitSmallFlight(inline []byte) (index, records []byte, err error) {
 	n, k := binary.Uvarint(inline)
 	if k <= 0 || n > uint64(len(inline)-k) {
-		return nil, nil, ErrRuns
+		return nil, nil, unaligned.ErrRuns
 	}
 	return inline[k : k+int(n)], inline[k+int(n):], nil
 }

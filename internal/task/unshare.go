@@ -22,7 +22,7 @@ func (t *Task) unshare(now time.Duration) {
 	for _, r := range t.checkpoints.rounds {
 		if !r.copies && now-r.began >= shareFor {
 			r.copies = true
-			r.capture.unshare()
+			r.capture.Unshare()
 		}
 	}
 }

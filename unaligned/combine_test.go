@@ -1,4 +1,4 @@
-package task_test
+package unaligned_test
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"github.com/overtake-stream/overtake/checkpoint"
-	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // TestSubtasksShareBlobs lets many writers write at once: each finds its own bytes, in few
 // blobs.
 func TestSubtasksShareBlobs(t *testing.T) {
 	store := checkpoint.NewMemory()
-	c := task.NewCombiner(store)
+	c := unaligned.NewCombiner(store)
 	ctx := context.Background()
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -66,7 +66,7 @@ func TestSubtasksShareBlobs(t *testing.T) {
 // and nothing is left in the store.
 func TestAFailedWriterFailsAllThatShareItsBlob(t *testing.T) {
 	store := checkpoint.NewMemory()
-	c := task.NewCombiner(store)
+	c := unaligned.NewCombiner(store)
 	ctx := context.Background()
 	broken := errors.New("broken")
 	begun, goOn := make(chan struct{}, 2), make(chan struct{})

@@ -1,4 +1,4 @@
-package task
+package unaligned
 
 import (
 	"encoding/binary"
@@ -10,9 +10,16 @@ import (
 	"github.com/overtake-stream/overtake/bufferpool"
 )
 
-// capture is the records that were in flight when the barriers of a checkpoint
-// overtook them: shared buffers, and copies.
-type capture struct {
+// Channel names a channel for the life of the job's state.
+type Channel struct {
+	Edge     string // from which operator to which, by UID
+	From, To int    // subtasks
+}
+
+// Capture is the records that were in flight when the barriers of a checkpoint
+// overtook them: shared buffers, and copies. It belongs to the subtask's goroutine until
+// it is handed to a writer, and to that from then on.
+type Capture struct {
 	shared *atomic.Int64 // counts the shared buffers
 	runs   []captured
 }
@@ -38,7 +45,7 @@ func (p *piece) payload() []byte {
 	return p.buf.Payload()
 }
 
-func (c *capture) done(p *piece) {
+func (c *Capture) done(p *piece) {
 	if !p.buf.IsZero() {
 		p.buf.Release()
 		c.shared.Add(-1)
@@ -47,7 +54,7 @@ func (c *capture) done(p *piece) {
 }
 
 // run returns the run of a channel.
-func (c *capture) run(ch Channel, out bool) *captured {
+func (c *Capture) run(ch Channel, out bool) *captured {
 	for i := range c.runs {
 		if r := &c.runs[i]; r.Channel == ch && r.out == out {
 			return r
@@ -57,14 +64,14 @@ func (c *capture) run(ch Channel, out bool) *captured {
 	return &c.runs[len(c.runs)-1]
 }
 
-// take adds a buffer. It takes the caller's reference.
-func (c *capture) take(ch Channel, out bool, buf bufferpool.Buffer, share bool) {
+// Take adds a buffer. It takes the caller's reference.
+func (c *Capture) Take(ch Channel, out bool, buf bufferpool.Buffer, share bool) {
 	if buf.Len() == 0 {
 		buf.Release()
 		return
 	}
 	if !share {
-		c.copy(ch, out, buf.Payload())
+		c.Copy(ch, out, buf.Payload())
 		buf.Release()
 		return
 	}
@@ -74,15 +81,15 @@ func (c *capture) take(ch Channel, out bool, buf bufferpool.Buffer, share bool) 
 	r.bytes += int64(buf.Len())
 }
 
-// copy adds bytes. It lends them.
-func (c *capture) copy(ch Channel, out bool, b []byte) {
+// Copy adds bytes. It lends them.
+func (c *Capture) Copy(ch Channel, out bool, b []byte) {
 	if len(b) > 0 {
-		c.keep(ch, out, slices.Clone(b))
+		c.Keep(ch, out, slices.Clone(b))
 	}
 }
 
-// keep adds bytes that never change. It shares them.
-func (c *capture) keep(ch Channel, out bool, b []byte) {
+// Keep adds bytes that never change. It shares them.
+func (c *Capture) Keep(ch Channel, out bool, b []byte) {
 	if len(b) > 0 {
 		r := c.run(ch, out)
 		r.pieces = append(r.pieces, piece{bytes: b})
@@ -90,8 +97,8 @@ func (c *capture) keep(ch Channel, out bool, b []byte) {
 	}
 }
 
-// unshare gives all buffers back and goes on with copies.
-func (c *capture) unshare() {
+// Unshare gives all buffers back and goes on with copies.
+func (c *Capture) Unshare() {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
 			if p := &c.runs[i].pieces[j]; p.bytes == nil {
@@ -103,7 +110,8 @@ func (c *capture) unshare() {
 	}
 }
 
-func (c *capture) release() {
+// Release gives back all that is held.
+func (c *Capture) Release() {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
 			c.done(&c.runs[i].pieces[j])
@@ -112,8 +120,8 @@ func (c *capture) release() {
 	c.runs = nil
 }
 
-// bytes is the size of what was captured on one side.
-func (c *capture) bytes(out bool) (n int64) {
+// Bytes is the size of what was captured on one side.
+func (c *Capture) Bytes(out bool) (n int64) {
 	for i := range c.runs {
 		if c.runs[i].out == out {
 			n += c.runs[i].bytes
@@ -122,10 +130,10 @@ func (c *capture) bytes(out bool) (n int64) {
 	return n
 }
 
-// index describes the runs, in the order in which write writes them:
+// Index describes the runs, in the order in which write writes them:
 //
 //	length u32 | edge | from u32 | to u32 | out u8 | bytes u64
-func (c *capture) index() (b []byte) {
+func (c *Capture) Index() (b []byte) {
 	for i := range c.runs {
 		r := &c.runs[i]
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Edge)))
@@ -141,8 +149,8 @@ func (c *capture) index() (b []byte) {
 	return b
 }
 
-// write writes the records straight from where they lie. It may be called again.
-func (c *capture) write(w io.Writer) error {
+// Write writes the records straight from where they lie. It may be called again.
+func (c *Capture) Write(w io.Writer) error {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
 			p := &c.runs[i].pieces[j]
@@ -162,7 +170,7 @@ type Run struct {
 }
 
 // ErrRuns says that the index of in-flight records is damaged.
-var ErrRuns = errors.New("task: the index of in-flight records in the checkpoint is damaged")
+var ErrRuns = errors.New("unaligned: the index of in-flight records in the checkpoint is damaged")
 
 // ParseRuns decodes the index of a checkpoint's in-flight records.
 func ParseRuns(b []byte) (list []Run, err error) {
@@ -185,3 +193,10 @@ func ParseRuns(b []byte) (list []Run, err error) {
 	}
 	return list, nil
 }
+
+// NewCapture returns an empty capture. shared counts the buffers that it, and others,
+// share with the exchange.
+func NewCapture(shared *atomic.Int64) Capture { return Capture{shared: shared} }
+
+// Empty reports whether nothing was captured.
+func (c *Capture) Empty() bool { return len(c.runs) == 0 }
