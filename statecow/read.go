@@ -87,6 +87,32 @@ func (b *blockReader) body(n int) ([]byte, error) {
 	return b.buf, nil
 }
 
+// each lends the entries of a block of the variable layout to f, and checks that they
+// fill it.
+func (b *blockReader) each(h blockHeader, payload []byte, f func(Entry) error) error {
+	var l layout
+	n := uint32(0)
+	for ; len(payload) > 0; n++ {
+		e, size := l.decode(payload)
+		if size == 0 {
+			return b.corrupt("record %d of a block does not fit it", n)
+		}
+		if err := f(Entry{Hash: e.hash, Deleted: h.kind == deleteBlock, Key: e.key, Value: e.value}); err != nil {
+			return err
+		}
+		payload = payload[size:]
+	}
+	if n != h.records {
+		return b.corrupt("a block of %d records holds %d", h.records, n)
+	}
+	if h.kind == deleteBlock {
+		b.deletes += int64(n)
+	} else {
+		b.entries += int64(n)
+	}
+	return nil
+}
+
 // end checks the totals and that nothing follows.
 func (b *blockReader) end(p []byte) error {
 	le := binary.LittleEndian

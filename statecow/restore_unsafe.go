@@ -96,23 +96,10 @@ func (m *Map) load(e view, raw []byte) error {
 }
 
 func (m *Map) restoreDeletes(b *blockReader, h blockHeader, payload []byte) error {
-	var l layout
-	n := uint32(0)
-	for ; len(payload) > 0; n++ {
-		e, size := l.decode(payload)
-		if size == 0 {
-			return b.corrupt("record %d of a block does not fit it", n)
-		}
-		payload = payload[size:]
-		if _, err := m.Delete(e.hash, e.key); err != nil {
-			return err
-		}
-	}
-	if n != h.records {
-		return b.corrupt("a block of %d records holds %d", h.records, n)
-	}
-	b.deletes += int64(n)
-	return nil
+	return b.each(h, payload, func(e Entry) error {
+		_, err := m.Delete(e.Hash, e.Key)
+		return err
+	})
 }
 
 // decode reads the entry at the start of b, whose lengths it checks, and returns
@@ -135,7 +122,7 @@ func (l *layout) decode(b []byte) (view, int) {
 	return l.at(unsafe.Pointer(&b[0])), size
 }
 
-// putBytes writes an entry without a value to b.
-func (l *layout) putBytes(b []byte, hash uint32, key []byte) {
-	l.put(unsafe.Pointer(&b[0]), hash, key, 0)
+// putBytes writes an entry to b, which is aligned to 8 bytes.
+func (l *layout) putBytes(b []byte, hash uint32, key, value []byte) {
+	copy(l.put(unsafe.Pointer(&b[0]), hash, key, len(value)), value)
 }

@@ -10,12 +10,8 @@ import (
 // that is reused afterwards, or in two, the second of which gets a view of the log.
 func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
 	l := &s.log.layout
-	b := &blockWriter{w: w, layout: l, buf: make([]byte, blockHead, blockHead+blockTarget+4096)}
-	h := streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys}
-	if since != 0 {
-		h.entries = 0
-	}
-	b.write(h.append(nil))
+	b := newBlockWriter(w, streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys})
+	b.layout = l
 	err := s.parts(since, func(p part) error { return s.writePart(b, p) })
 	if err != nil {
 		return b.stats, err
@@ -56,7 +52,7 @@ func (s *snapshot) writeRuns(b *blockWriter, p part) {
 		flush(off-units, off)
 		if st == tombstone && p.deletes {
 			e := l.layout.at(l.pointer(p.address(l, off-units)))
-			b.delete(e.hash, e.key)
+			b.add(deleteBlock, e.hash, e.key, nil)
 		}
 	}
 	flush(p.to, p.to)
@@ -73,6 +69,16 @@ type blockWriter struct {
 	payload int64
 	stats   WriteStats
 	err     error
+}
+
+// newBlockWriter returns a writer that has begun a stream.
+func newBlockWriter(w io.Writer, h streamHeader) *blockWriter {
+	b := &blockWriter{w: w, buf: make([]byte, blockHead, blockHead+blockTarget+4096)}
+	if h.since != 0 {
+		h.entries = 0
+	}
+	b.write(h.append(nil))
+	return b
 }
 
 func (b *blockWriter) write(p []byte) {
@@ -115,16 +121,21 @@ func (b *blockWriter) putStraight(entries []byte, records uint32) {
 	b.stats.Entries += int64(records)
 }
 
-// delete adds a deletion: an entry of a variable layout without a value.
-func (b *blockWriter) delete(hash uint32, key []byte) {
+// add adds an entry of the variable layout. Deletions, of any map, are such entries,
+// without a value.
+func (b *blockWriter) add(kind byte, hash uint32, key, value []byte) {
 	var l layout
-	size := int(l.units(len(key), 0)) * unit
-	b.begin(deleteBlock, size)
+	size := int(l.units(len(key), len(value))) * unit
+	b.begin(kind, size)
 	at := len(b.buf)
 	b.buf = append(b.buf, make([]byte, size)...)
-	l.putBytes(b.buf[at:], hash, key)
+	l.putBytes(b.buf[at:], hash, key, value)
 	b.records++
-	b.stats.Deletions++
+	if kind == deleteBlock {
+		b.stats.Deletions++
+	} else {
+		b.stats.Entries++
+	}
 }
 
 // begin makes sure that a record of n bytes may be added to a block of its kind.

@@ -41,34 +41,29 @@ func (s *Store) newLoader(fresh bool, n int) *loader {
 }
 
 // pick returns what adds the entries of a block.
-func (l *loader) pick(h blockHeader, payload []byte) func(statecow.Entry) error {
+func (l *loader) pick(b statecow.Block) func(statecow.Entry) error {
 	switch {
-	case h.kind == deleteBlock:
+	case b.Deletions():
 		return l.remove
 	case !l.ingests:
 		return l.put
-	case len(l.chunk.items) == 0 && ascending(payload, l.last):
+	case len(l.chunk.items) == 0 && ascending(b, l.last):
 		return l.append
 	}
 	return l.gather
 }
 
 // ascending reports whether the keys of a block ascend, from above last on.
-func ascending(payload, last []byte) bool {
+func ascending(b statecow.Block, last []byte) bool {
 	prev, key := bytes.Clone(last), []byte(nil)
-	for len(payload) > 0 {
-		e, size := decodeEntry(payload)
-		if size == 0 {
-			return false
-		}
+	return b.Peek(func(e statecow.Entry) bool {
 		key = appendData(key[:0], e.Hash, e.Key)
 		if bytes.Compare(prev, key) >= 0 {
 			return false
 		}
 		prev, key = key, prev
-		payload = payload[size:]
-	}
-	return true
+		return true
+	})
 }
 
 // put adds an entry to the batch.

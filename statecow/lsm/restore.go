@@ -15,29 +15,29 @@ func (s *Store) Restore(r io.Reader) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
-	b := &streamReader{r: r}
-	if err := b.begin(); err != nil {
+	b, err := statecow.NewStreamReader(r)
+	if err != nil {
 		return err
 	}
-	l := s.newLoader(b.header.since == 0 && s.keys.n == 0 && s.tombs == 0, b.header.entries)
-	err := s.load(b, l)
+	l := s.newLoader(b.Since() == 0 && s.keys.n == 0 && s.tombs == 0, b.Entries())
+	err = s.load(b, l)
 	if err = errors.Join(err, l.close(err == nil)); err != nil {
 		return err
 	}
-	if b.header.since != 0 {
+	if b.Since() != 0 {
 		return s.recount()
 	}
 	return nil
 }
 
-func (s *Store) load(b *streamReader, l *loader) error {
+func (s *Store) load(r *statecow.StreamReader, l *loader) error {
 	for {
-		h, payload, err := b.next()
-		if err != nil || h.kind == endBlock {
+		b, ok, err := r.Next()
+		if err != nil || !ok {
 			return err
 		}
-		add := l.pick(h, payload)
-		err = b.each(h, payload, func(e statecow.Entry) error {
+		add := l.pick(b)
+		err = b.Each(func(e statecow.Entry) error {
 			if !s.owns(e.Hash) {
 				return nil
 			}

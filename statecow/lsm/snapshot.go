@@ -105,13 +105,9 @@ func (s *snapshot) Write(w io.Writer, since statecow.Mark) (statecow.WriteStats,
 	if err := s.usable(since); err != nil {
 		return statecow.WriteStats{}, err
 	}
-	b := newStreamWriter(w, streamHeader{since: since, mark: s.mark, entries: s.keys})
-	err := s.Entries(since, func(e statecow.Entry) error {
-		b.add(e)
-		return b.err
-	})
-	if err != nil {
-		return b.stats, err
+	b := statecow.NewStreamWriter(w, since, s.mark, s.keys)
+	if err := s.Entries(since, b.Add); err != nil {
+		return b.Stats(), err
 	}
-	return b.stats, b.close()
+	return b.Close()
 }
