@@ -225,7 +225,7 @@ func TestDamagedTableIsNamed(t *testing.T) {
 	m := open(t, lsm.Options{Dir: "state", FS: mem})
 	m.fill(0, 1500, "v")
 	c := m.checkpoint("chk")
-	damageTables(t, mem, "chk")
+	damageTables(t, mem, "chk", firstBlock)
 	s, err := lsm.Open(lsm.Options{Dir: "b", FS: mem, MaxGroups: maxGroups, CacheSize: 1}, "chk")
 	if err == nil {
 		defer func() {

@@ -3,6 +3,7 @@ package lsm_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -160,13 +161,18 @@ func openFiles(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// damageTables flips a bit in the middle of every table in dir.
-func damageTables(t *testing.T, fs vfs.FS, dir string) {
+// firstBlock is an offset in the first block of data of a table.
+const firstBlock = 100
+
+// damageTables flips a bit of the byte at an offset in every table in dir that has been
+// written.
+func damageTables(t *testing.T, fs vfs.FS, dir string, off int64) {
 	t.Helper()
 	names, err := fs.List(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	damaged := 0
 	for _, n := range names {
 		if !strings.HasSuffix(n, ".sst") {
 			continue
@@ -176,10 +182,13 @@ func damageTables(t *testing.T, fs vfs.FS, dir string) {
 			t.Fatal(err)
 		}
 		at := []byte{0}
-		const off = 100 // in the first block of data
-		if _, err = f.ReadAt(at, off); err == nil {
+		_, err = f.ReadAt(at, off)
+		if err == nil {
 			at[0] ^= 0x10
 			_, err = f.WriteAt(at, off)
+			damaged++
+		} else if err == io.EOF { // it has just been created: nobody reads it yet
+			err = nil
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -187,5 +196,8 @@ func damageTables(t *testing.T, fs vfs.FS, dir string) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if damaged == 0 {
+		t.Fatalf("%s has no table to damage", dir)
 	}
 }
