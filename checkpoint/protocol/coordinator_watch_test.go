@@ -295,9 +295,11 @@ func (w *coordinatorWatch) noneHeldUp(e Event, flying []ID) {
 }
 
 // drain lets time pass, with the Ticks that were asked for and nothing else: whatever
-// is in flight must end.
+// is in flight must end. Those that are published one after the other have a timeout
+// each, from their turn on.
 func (w *coordinatorWatch) drain() {
-	before, end := w.flying(), w.now+3*w.o.Timeout
+	before := w.flying()
+	end := w.now + int64(1+len(before))*w.o.Timeout
 	for !w.over && w.wake > w.now && w.wake <= end {
 		w.step(Event{Type: Tick, Now: w.wake})
 	}
