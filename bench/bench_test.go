@@ -89,14 +89,13 @@ func TestDocumentsAreSavedLoadedAndCompared(t *testing.T) {
 		return d
 	}
 	before, worse, same := document(20, 21, 22, 23, 24), document(10, 11, 12, 13, 14), document(21, 20, 23, 22, 24)
-	if moves, regression := bench.Compare(before, worse); len(moves) != 1 || !regression {
-		t.Errorf("moves %v, regression %v", moves, regression)
-	}
-	if moves, regression := bench.Compare(worse, before); len(moves) != 1 || regression {
-		t.Errorf("moves %v, regression %v", moves, regression)
-	}
-	if moves, _ := bench.Compare(before, same); len(moves) != 0 {
-		t.Errorf("moves %v, want none", moves)
+	for _, c := range []struct {
+		a, b *bench.Document
+		want bench.Verdict
+	}{{before, worse, bench.Worse}, {worse, before, bench.Better}, {before, same, bench.Same}} {
+		if r := bench.Compare(c.a, c.b, bench.Test{}).Rows[0]; r.Verdict != c.want || r.Against != "base" {
+			t.Errorf("%v, want %s", r, c.want)
+		}
 	}
 	var text bytes.Buffer
 	if err := before.WriteText(&text); err != nil || !strings.Contains(text.String(), "goal >= 2.000 met") {

@@ -1,130 +1,147 @@
 package bench
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 	"slices"
 )
 
-// Move is a case whose figure differs between two documents by more than chance.
-type Move struct {
-	Case       string
-	From, To   float64 // medians of what was compared
-	Unit       string  // of both; "" for ratios
-	P          float64 // chance of such a difference if nothing had changed
-	Regression bool
+// Test says when a difference counts. Zero fields mean the defaults.
+type Test struct {
+	// Alpha is how likely a difference may be by chance and still count; default 0.05.
+	// Three runs against three reach no less than 0.1, four against four 0.03.
+	Alpha float64
+	// Least is how large it must be, as a part of what was; default 0.05. Smaller
+	// ones come and go with the machine's memory layout.
+	Least float64
 }
 
-// String is the move on one line.
-func (m Move) String() string {
-	word := "better"
-	if m.Regression {
-		word = "WORSE"
-	}
-	return fmt.Sprintf("%-34s %s -> %s  %+.1f%%  p=%.3f  %s", m.Case, Quantity(m.From, m.Unit), Quantity(m.To, m.Unit), 100*(m.To/m.From-1), m.P, word)
+func (t Test) withDefaults() Test {
+	return Test{Alpha: cmp.Or(t.Alpha, 0.05), Least: cmp.Or(t.Least, 0.05)}
 }
 
-// A difference counts if it is at least this likely not to be chance, and this large
-// as a part of what it was: smaller ones come and go with the machine's memory layout.
+// Verdict is what a comparison says of a case.
+type Verdict string
+
+// The verdicts.
 const (
-	significance = 0.05
-	least        = 0.05
+	Same   Verdict = "same"         // nothing beyond noise
+	Better Verdict = "better"       //
+	Worse  Verdict = "WORSE"        //
+	TooFew Verdict = "too few runs" // whatever they had been, they could not tell
 )
 
-// Compare returns the cases of b that differ from a; cases that only one has are left
-// out. A case with a baseline is compared by its ratios to the first one, since those
-// do not depend on the machine's mood; others by their figures. Differences are
-// judged by the two-sided Mann-Whitney U test, exact for the few runs there are. Where
-// they are too few for it (three and three reach no less than 0.1), all runs of one
-// must lie above all of the other. Fewer tell nothing.
-func Compare(a, b *Document) (moves []Move, regression bool) {
+// Row is a case of two documents.
+type Row struct {
+	Case     string
+	Against  string  // the baseline whose ratio is compared; "": the figures themselves are
+	Unit     string  // of From and To; "" for ratios
+	From, To float64 // medians
+	Runs     [2]int
+
+	Factor  Interval // of To to From
+	P       float64  // chance of such a difference if nothing had changed
+	Verdict Verdict
+}
+
+// Comparison is what two documents of a suite say together.
+type Comparison struct {
+	Suite                 string
+	Test                  Test
+	Rows                  []Row
+	OnlyBefore, OnlyAfter []string // cases of one alone
+	Notes                 []string // what makes the comparison doubtful
+}
+
+// Compare compares two documents of one suite, case by case. A case with a baseline is
+// compared by its ratios to the first one, which do not depend on the machine's mood;
+// others by their figures. Where that baseline is our own code under other parameters,
+// what has become slower in both is seen in other cases only.
+//
+// Differences are judged by the Mann-Whitney U test, and by their size: by what factor,
+// as Hodges and Lehmann estimate it.
+func Compare(a, b *Document, test Test) *Comparison {
+	c := &Comparison{Suite: a.Suite, Test: test.withDefaults(), Notes: doubts(a.Environment, b.Environment)}
 	for _, from := range a.Cases {
-		i := slices.IndexFunc(b.Cases, func(r Result) bool { return r.Name == from.Name })
-		if i < 0 {
+		to, ok := b.find(from.Name)
+		if !ok {
+			c.OnlyBefore = append(c.OnlyBefore, from.Name)
 			continue
 		}
-		to := b.Cases[i]
-		x, y, unit := from.Ours, to.Ours, from.Unit
-		if len(from.Baselines) > 0 && len(to.Baselines) > 0 && from.Baselines[0].Name == to.Baselines[0].Name {
-			x, y, unit = from.Baselines[0].Ratio, to.Baselines[0].Ratio, ""
+		if from.quick() != to.quick() {
+			c.Notes = append(c.Notes, from.Name+": one is a quick run, the other is not")
 		}
-		p := mannWhitney(x.Runs, y.Runs)
-		if p > threshold(len(x.Runs), len(y.Runs)) || math.Abs(y.Median-x.Median) <= least*math.Abs(x.Median) {
-			continue
-		}
-		m := Move{Case: from.Name, From: x.Median, To: y.Median, Unit: unit, P: p}
-		m.Regression = (y.Median < x.Median) == (from.Better == Higher)
-		regression = regression || m.Regression
-		moves = append(moves, m)
+		c.Rows = append(c.Rows, c.Test.row(from, to))
 	}
-	return moves, regression
+	for _, to := range b.Cases {
+		if _, ok := a.find(to.Name); !ok {
+			c.OnlyAfter = append(c.OnlyAfter, to.Name)
+		}
+	}
+	return c
 }
 
-// mannWhitney is the two-sided probability of a rank sum as extreme as the one seen,
-// if both samples came from one distribution. The distribution of U is counted by
-// the recurrence of Mann and Whitney (1947).
-func mannWhitney(x, y []float64) float64 {
-	if len(x) == 0 || len(y) == 0 {
-		return 1
-	}
-	u := 0.0
-	for _, a := range x {
-		for _, b := range y {
-			switch {
-			case a > b:
-				u++
-			case a == b:
-				u += 0.5
-			}
+// Count is how many rows have a verdict.
+func (c *Comparison) Count(v Verdict) (n int) {
+	for _, r := range c.Rows {
+		if r.Verdict == v {
+			n++
 		}
 	}
-	n, m := len(x), len(y)
-	u = math.Min(u, float64(n*m)-u)
-	ways := rankSums(n, m)
-	low, total := 0.0, 0.0
-	for k, w := range ways {
-		total += w
-		if float64(k) <= u {
-			low += w
-		}
-	}
-	return math.Min(1, 2*low/total)
+	return n
 }
 
-// threshold is the greatest p that counts for n and m runs: the least that they can
-// have, if that is above significance and not absurd.
-func threshold(n, m int) float64 {
-	orders := 0.0
-	for _, w := range rankSums(n, m) {
-		orders += w
+func (t Test) row(from, to Result) Row {
+	x, y := from.Ours, to.Ours
+	r := Row{Case: from.Name, Unit: from.Unit}
+	if len(from.Baselines) > 0 && len(to.Baselines) > 0 && from.Baselines[0].Name == to.Baselines[0].Name {
+		x, y, r.Unit, r.Against = from.Baselines[0].Ratio, to.Baselines[0].Ratio, "", from.Baselines[0].Name
 	}
-	if least := 2 / orders; least <= 0.1 {
-		return max(significance, least)
-	}
-	return significance
+	r.From, r.To, r.Runs = x.Median, y.Median, [2]int{len(x.Runs), len(y.Runs)}
+	r.P, r.Factor = rankTest(x.Runs, y.Runs), ratioShift(x.Runs, y.Runs, t.Alpha)
+	r.Verdict = t.judge(r, from.Better)
+	return r
 }
 
-// rankSums counts, for each value of U, the orders of n and m elements that have it.
-func rankSums(n, m int) []float64 {
-	table := make([][][]float64, n+1)
-	for i := range table {
-		table[i] = make([][]float64, m+1)
-		for j := range table[i] {
-			row := make([]float64, i*j+1)
-			if i == 0 || j == 0 {
-				row[0] = 1
-			} else {
-				for k := range row {
-					if k >= j && k-j < len(table[i-1][j]) {
-						row[k] += table[i-1][j][k-j]
-					}
-					if k < len(table[i][j-1]) {
-						row[k] += table[i][j-1][k]
-					}
-				}
-			}
-			table[i][j] = row
+// judge gives the verdict of a row.
+func (t Test) judge(r Row, better string) Verdict {
+	f := r.Factor.Estimate
+	switch {
+	case r.Factor.Low == 1 && r.Factor.High == 1 && r.Runs[0] > 0 && r.Runs[1] > 0: // all runs are equal
+		return Same
+	case leastP(r.Runs[0], r.Runs[1]) > t.Alpha:
+		return TooFew
+	case !t.large(f) || r.P > t.Alpha:
+		return Same
+	case (f > 1) == (better == Higher):
+		return Better
+	}
+	return Worse
+}
+
+// large reports whether a factor is enough of a difference.
+func (t Test) large(f float64) bool { return f > 1+t.Least || f < 1-t.Least }
+
+func (d *Document) find(name string) (Result, bool) {
+	i := slices.IndexFunc(d.Cases, func(r Result) bool { return r.Name == name })
+	if i < 0 {
+		return Result{}, false
+	}
+	return d.Cases[i], true
+}
+
+func (r Result) quick() bool { quick, _ := r.Parameters["quick"].(bool); return quick }
+
+// doubts says what differs between where two documents were made.
+func doubts(a, b Environment) (notes []string) {
+	for _, f := range []struct{ name, before, after string }{
+		{"processor", a.CPU, b.CPU}, {"Go", a.Go, b.Go}, {"kernel", a.Kernel, b.Kernel},
+	} {
+		if f.before != f.after {
+			notes = append(notes, "another "+f.name+": "+f.before+", then "+f.after)
 		}
 	}
-	return table[n][m]
+	if a.Cores != b.Cores || a.GOMAXPROCS != b.GOMAXPROCS {
+		notes = append(notes, "another number of cores")
+	}
+	return notes
 }

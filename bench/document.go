@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -100,4 +101,33 @@ func Load(path string) (*Document, error) {
 		return nil, fmt.Errorf("bench: %s is not a result of overtake bench: it has no cases", path)
 	}
 	return d, nil
+}
+
+// LoadAll reads the documents of a folder, or the one of a file, in the order of their
+// names. Files of the folder that are JSON of another kind are skipped, and named.
+func LoadAll(path string) (docs []*Document, skipped []error, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("bench: %w", err)
+	}
+	if !info.IsDir() {
+		d, err := Load(path)
+		return []*Document{d}, nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(path, "*.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		d, err := Load(name)
+		if err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		docs = append(docs, d)
+	}
+	if len(docs) == 0 {
+		return nil, skipped, fmt.Errorf("bench: %s has no result of overtake bench", path)
+	}
+	return docs, skipped, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,7 +18,9 @@ type benchCmd struct {
 	Backpressure pressureCmd   `cmd:"" name:"checkpoint-backpressure" help:"Measure checkpoints while a sink is slow."`
 	Recovery     recoveryCmd   `cmd:"" help:"Measure how long a killed job takes to go on."`
 
-	Compare compareCmd `cmd:"" help:"Compare two results; exit 1 if something has become worse."`
+	Peers peersCmd `cmd:"" help:"Compare with other systems, which are built first."`
+
+	Compare compareCmd `cmd:"" help:"Compare results with earlier ones; exit 1 if something has become worse."`
 }
 
 // suiteFlags are the flags of every suite.
@@ -63,37 +64,4 @@ func (f suiteFlags) print(d *bench.Document) error {
 		return out.Encode(d)
 	}
 	return d.WriteText(os.Stdout)
-}
-
-type compareCmd struct {
-	Before string `arg:"" help:"Result of overtake bench --out."`
-	After  string `arg:"" help:"Another one of the same suite."`
-}
-
-var errRegression = errors.New("something has become worse")
-
-// Run prints what moved by more than chance.
-func (c *compareCmd) Run() error {
-	before, err := bench.Load(c.Before)
-	if err != nil {
-		return err
-	}
-	after, err := bench.Load(c.After)
-	if err != nil {
-		return err
-	}
-	if before.Suite != after.Suite {
-		return fmt.Errorf("%s is of suite %s, %s of %s: they cannot be compared", c.Before, before.Suite, c.After, after.Suite)
-	}
-	moves, regression := bench.Compare(before, after)
-	for _, m := range moves {
-		fmt.Println(m)
-	}
-	if len(moves) == 0 {
-		fmt.Println("nothing moved beyond noise")
-	}
-	if regression {
-		return errRegression
-	}
-	return nil
 }
