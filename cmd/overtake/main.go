@@ -18,6 +18,7 @@ import (
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/ckpt"
+	"github.com/overtake-stream/overtake/bench/peers"
 	"github.com/overtake-stream/overtake/bench/state"
 )
 
@@ -40,7 +41,7 @@ type env struct {
 }
 
 func main() {
-	if bench.Child() || state.Child() || ckpt.Child() {
+	if bench.Child() || state.Child() || ckpt.Child() || peers.Child(peers.All()) {
 		return
 	}
 	os.Exit(run(os.Args[1:]))

@@ -1,0 +1,6 @@
+package peer;
+
+public final class Main {
+    public static void main(String[] args) throws Exception {
+    }
+}

@@ -1,0 +1,141 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/overtake-stream/overtake/bench"
+)
+
+// Suite is the name of the suite in documents.
+const Suite = "peers"
+
+// Run compares with the peers. A case that fails is reported in the error, and the others
+// go on; the document has what was measured.
+func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	var d *bench.Document
+	var errs []error
+	for _, p := range cfg.Known {
+		cases := cfg.wanted(p)
+		if len(cases) == 0 {
+			continue
+		}
+		b, skip := p.build(ctx, cfg)
+		if skip != nil {
+			cfg.Progress(fmt.Sprintf("%s is skipped: %v", p.Title, skip))
+		}
+		for _, c := range cases {
+			if err := ctx.Err(); err != nil {
+				return d, errors.Join(append(errs, err)...)
+			}
+			part, err := comparison{cfg: cfg, peer: p, built: b, skip: skip, Case: c}.run(ctx)
+			if err != nil {
+				err = fmt.Errorf("peers: %s/%s: %w", p.Name, c.Name, err)
+				cfg.Progress(err.Error())
+				errs = append(errs, err)
+			}
+			if d == nil {
+				d = part
+			} else if part != nil {
+				d.Cases = append(d.Cases, part.Cases...)
+			}
+		}
+	}
+	if d == nil && len(errs) == 0 {
+		errs = append(errs, errors.New("peers: no case matches"))
+	}
+	return d, errors.Join(errs...)
+}
+
+// comparison is a case while it is measured.
+type comparison struct {
+	Case
+	cfg   Config
+	peer  Peer
+	built built
+	skip  error // why the peer cannot run; nil: it can
+
+	ours, theirs []outcome
+}
+
+// run measures all pairs.
+func (c comparison) run(ctx context.Context) (d *bench.Document, err error) {
+	for pair := range c.cfg.Pairs {
+		c.cfg.Progress(fmt.Sprintf("%s/%s: pair %d of %d", c.peer.Name, c.Name, pair+1, c.cfg.Pairs))
+		ours, err := c.measure(ctx, true)
+		if err != nil {
+			return nil, fmt.Errorf("ours: %w", err)
+		}
+		c.ours = append(c.ours, ours)
+		if c.skip != nil {
+			continue
+		}
+		theirs, err := c.measure(ctx, false)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.peer.Title, err)
+		}
+		c.theirs = append(c.theirs, theirs)
+		if err := c.agree(ours, theirs); err != nil {
+			return nil, err
+		}
+	}
+	return c.document(ctx)
+}
+
+// measure runs one process of a side, in a folder of its own.
+func (c comparison) measure(ctx context.Context, ours bool) (out outcome, err error) {
+	dir, err := os.MkdirTemp(c.cfg.Folder, "overtake-peers-")
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limit)
+	defer cancel()
+	prog := program{argv: append(append([]string(nil), c.built.command...), append([]string{"--case", c.theirName()}, c.Params.args()...)...), dir: dir}
+	if ours {
+		if prog, err = (task{Peer: c.peer.Name, Case: c.Name, Quick: c.cfg.Quick, Params: c.Params}).program(dir); err != nil {
+			return out, err
+		}
+	}
+	if out, err = prog.run(ctx); err != nil {
+		return out, err
+	}
+	for _, f := range c.figures() {
+		l, ok := out.find(f.Metric)
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("no figure %q was printed", f.Metric))
+		} else if l.Unit != f.Unit {
+			err = errors.Join(err, fmt.Errorf("figure %q is in %q, not %q", f.Metric, l.Unit, f.Unit))
+		}
+	}
+	return out, err
+}
+
+func (c Case) theirName() string {
+	if c.Theirs == "" {
+		return c.Name
+	}
+	return c.Theirs
+}
+
+// agree compares the outputs of both sides.
+func (c comparison) agree(ours, theirs outcome) (err error) {
+	for _, f := range c.Figures {
+		a, _ := ours.find(f.Metric)
+		b, _ := theirs.find(f.Metric)
+		if f.Check && (a.Check == "" || a.Check != b.Check || a.Records != b.Records) {
+			err = errors.Join(err, fmt.Errorf("the outputs differ (%s): ours %d records, hash %q; %s %d records, hash %q",
+				f.Metric, a.Records, a.Check, c.peer.Title, b.Records, b.Check))
+		}
+	}
+	return err
+}
