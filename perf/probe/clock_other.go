@@ -1,0 +1,5 @@
+//go:build !linux
+
+package probe
+
+const offset = 0
