@@ -152,7 +152,7 @@ func (c *chain) inputs(head *node) (inputs []operators.Input) {
 
 func (c *chain) gate(head *node) *netstack.Gate {
 	net := c.plan.job.opts.Network
-	o := netstack.GateOptions{Name: c.name, Exclusive: net.Exclusive, Floating: net.Floating, Waker: c}
+	o := netstack.GateOptions{Name: c.name, Exclusive: net.Exclusive, Floating: net.Floating, Clock: c.clock, Waker: c}
 	for _, e := range head.inputs {
 		o.Inputs = append(o.Inputs, len(e.senders(c.sub.index)))
 	}
@@ -171,9 +171,9 @@ func (c *chain) partition(e *edge) *netstack.Partition {
 	p, err := netstack.NewPartition(c.arena, netstack.PartitionOptions{
 		Name: c.name, Subpartitions: end - first, Broadcast: e.pattern == broadcast,
 		Exclusive: net.Exclusive, Floating: net.Floating, Overdraft: net.Overdraft,
-		FlushInterval: net.FlushInterval,
-		Waker:         c.parker,
-		Wait:          func() { c.sub.task.Wait() },
+		FlushInterval: net.FlushInterval, Clock: c.clock,
+		Waker: c.parker,
+		Wait:  func() { c.sub.task.Wait() },
 	})
 	c.fail(err)
 	if err != nil {

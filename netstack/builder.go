@@ -1,6 +1,10 @@
 package netstack
 
-import "github.com/overtake-stream/overtake/bufferpool"
+import (
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
 
 // builder is the open buffer of a subpartition. The zero builder has none.
 type builder struct {
@@ -8,6 +12,9 @@ type builder struct {
 	free []byte // what is left of the buffer's payload area
 	rest int    // bytes behind free that are to stay empty
 	at   int    // place in Partition.open, while buf is set
+
+	records int           // begun in the buffer, those of the exchange itself left out
+	since   time.Duration // when the first was written
 }
 
 // Builders is the number of open buffers that Space distinguishes: one per

@@ -19,6 +19,7 @@ type conn struct {
 	ins   map[uint32]*remoteIn
 	outs  map[uint32]*remoteOut
 	ctl   controlQueue
+	clock PeerClock
 
 	// protocol
 	in      inbound
@@ -41,6 +42,7 @@ func newConn(s *Stack, peer int) *conn {
 
 // open parks the buffers of all channels and so announces the first credit.
 func (c *conn) open() {
+	c.clock.asking = c.stack.opts.ClockInterval > 0
 	c.out.slots = make([]byte, maxSlots*frameHeaderSize)
 	c.out.zeros = make([]byte, c.in.payloadSize()/maxPadding)
 	for _, r := range c.ins {
@@ -75,9 +77,12 @@ func (c *conn) begin(h *header) error {
 	if h.channel != 0 {
 		return fmt.Errorf("%w: %v frame for channel %d", ErrChannel, h.kind, h.channel)
 	}
-	if h.kind == frameGoodbye {
+	switch h.kind {
+	case frameGoodbye:
 		c.left = true
 		c.kick()
+	case frameAsk:
+		c.asked(h)
 	}
 	return nil
 }
@@ -113,6 +118,8 @@ func (c *conn) finish(f *frame) error {
 		f.channel.deliverEvent(f)
 	case frameControl:
 		c.stack.opts.OnControl(c.peer, f.mem)
+	case frameAnswer:
+		return c.answered(f)
 	}
 	return nil
 }

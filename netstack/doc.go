@@ -82,6 +82,8 @@
 //	backlog  >= 1     0                  buffers queued  -
 //	control  0        <= MaxControl      -               -
 //	goodbye  0        0                  -               -
+//	question 0        0                  -               when it was asked
+//	answer   0        16                 -               that of the question
 //
 //	flags: 1 the buffer ends inside a record, 2 priority event, 4 payload CRC present,
 //	8 zeros follow the payload up to the size of a buffer
@@ -96,6 +98,15 @@
 // ends compare protocol version, job, attempt, worker list, graph, record layouts
 // and buffer size. Beyond loopback it is TLS 1.3, with certificates on both sides.
 // It ends with a goodbye each way behind all that was queued.
+//
+// # Clocks
+//
+// No clocks need to be set alike. With StackOptions.ClockInterval the peers ask each other
+// for the time, as in NTP: a question has the asker's time, its answer, besides, when the
+// question was received and when the answer left, on the other's clock (any clock, in
+// nanoseconds). Package offset has what follows from that, PeerClock the result, with its
+// error. Workers of a protocol version without these frames are refused, as all others of
+// another version: a job is one program, so this takes nothing from anybody.
 //
 // # Goroutines
 //

@@ -16,7 +16,7 @@ func (p *Partition) Flush(now time.Duration) {
 	p.lastFlush = now
 	for i := len(p.open) - 1; i >= 0; i-- {
 		if sub := p.open[i]; p.starving(sub) {
-			p.seal(sub, false)
+			p.seal(sub, false, now)
 		}
 	}
 }

@@ -25,11 +25,13 @@ const (
 	frameBacklog
 	frameControl
 	frameGoodbye
+	frameAsk
+	frameAnswer
 	frameTypes // number of types; more are damage
 )
 
 func (t frameType) String() string {
-	names := [frameTypes]string{"none", "data", "event", "credit", "backlog", "control", "goodbye"}
+	names := [frameTypes]string{"none", "data", "event", "credit", "backlog", "control", "goodbye", "question for the time", "answer with the time"}
 	if t < frameTypes {
 		return names[t]
 	}
@@ -49,6 +51,7 @@ var allowed = [frameTypes]uint8{
 	frameData:    flagPartial | flagChecksum | flagPadded,
 	frameEvent:   flagPriority | flagChecksum,
 	frameControl: flagChecksum,
+	frameAnswer:  flagChecksum,
 }
 
 // maxPadding, as a part of a buffer's payload area: a buffer that is nearly full is
@@ -114,6 +117,8 @@ func (h *header) bound(payloadSize int) error {
 		limit = MaxEventPayload
 	case frameControl:
 		limit = MaxControl
+	case frameAnswer:
+		limit = clockAnswerSize
 	}
 	if uint64(h.length) > uint64(limit) {
 		return fmt.Errorf("%w: %v frame of %d bytes, at most %d", ErrOversize, h.kind, h.length, limit)

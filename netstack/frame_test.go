@@ -78,7 +78,7 @@ func TestFrameLengthIsBoundedByType(t *testing.T) {
 	const payload = 4064
 	for kind, limit := range map[frameType]uint32{
 		frameData: payload, frameEvent: MaxEventPayload, frameControl: MaxControl,
-		frameCredit: 0, frameBacklog: 0, frameGoodbye: 0,
+		frameCredit: 0, frameBacklog: 0, frameGoodbye: 0, frameAsk: 0, frameAnswer: clockAnswerSize,
 	} {
 		if err := (&header{kind: kind, length: limit}).bound(payload); err != nil {
 			t.Errorf("%v of %d bytes: %v", kind, limit, err)

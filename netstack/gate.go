@@ -3,8 +3,10 @@ package netstack
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Gate is the input of one subtask: it merges the channels of all its inputs.
@@ -13,6 +15,7 @@ type Gate struct {
 	// constant once connected
 	opts     GateOptions
 	channels []inChannel
+	account  *inAccount // nil: none is kept
 
 	// subtask goroutine
 	priority ring[Item]  // events that go before all data
@@ -32,6 +35,7 @@ type Gate struct {
 		queued   int // data buffers in channels' queues, when the inbox was last emptied
 		hasten   func(e *Event) bool
 		closed   bool
+		read     []read // what was handed out, by input, when the inbox was last emptied
 	}
 }
 
@@ -71,6 +75,9 @@ type Item struct {
 	Event   *Event
 	Partial bool // Buf ends inside a record that continues in the channel's next buffer
 
+	// At is when the buffer was handed out, on GateOptions.Clock; 0 without one.
+	At time.Duration
+
 	// Overtaken, of a priority event or one that Hasten accepted, counts the items of its channel, data buffers
 	// and ordered events, that arrived before it and have not been handed out: what it
 	// overtook here. They are the first in the channel's queue, for EachQueued, until
@@ -85,6 +92,10 @@ func NewGate(opts GateOptions) (*Gate, error) {
 		return nil, err
 	}
 	g := &Gate{opts: opts, channels: make([]inChannel, 0, opts.channels()), open: opts.channels()}
+	if perf.Enabled && opts.Clock != nil {
+		g.account = newInAccount(opts)
+		g.inbox.read = make([]read, len(opts.Inputs))
+	}
 	for input, width := range opts.Inputs {
 		for range width {
 			g.channels = append(g.channels, inChannel{input: input})
@@ -143,10 +154,14 @@ func (g *Gate) pop() (Item, bool) {
 		g.enqueue(ch)
 		if it.event != nil {
 			g.took(c, it.event)
-		} else {
-			g.queued--
+			return g.hand(ch, it), true
 		}
-		return g.hand(ch, it), true
+		g.queued--
+		handed := g.hand(ch, it)
+		if g.account != nil {
+			handed.At = g.account.took(c.input, it)
+		}
+		return handed, true
 	}
 	return Item{}, false
 }
@@ -184,6 +199,9 @@ func (g *Gate) drain() bool {
 	g.inbox.arrivals = g.drained[:0]
 	g.queued += g.inbox.data
 	g.inbox.data, g.inbox.queued = 0, g.queued
+	if g.account != nil {
+		copy(g.inbox.read, g.account.read)
+	}
 	hasten := g.inbox.hasten
 	g.inbox.Unlock()
 	for i := range arrived {
@@ -242,11 +260,15 @@ func (g *Gate) receive(arrivals []arrival) {
 	}
 	before := len(g.inbox.arrivals)
 	g.inbox.arrivals = append(g.inbox.arrivals, arrivals...)
+	if g.account != nil {
+		g.arrived(before, g.account.clock.Now())
+	}
 	g.unlockReceived(before)
 }
 
-// receiveFrom is receive for items of one channel.
-func (g *Gate) receiveFrom(channel int32, items []item) {
+// receiveFrom is receive for items of one channel. now is the time, if the sender
+// keeps an account.
+func (g *Gate) receiveFrom(channel int32, items []item, now time.Duration) {
 	g.inbox.Lock()
 	if g.inbox.closed {
 		g.inbox.Unlock()
@@ -258,6 +280,12 @@ func (g *Gate) receiveFrom(channel int32, items []item) {
 	before := len(g.inbox.arrivals)
 	for i := range items {
 		g.inbox.arrivals = append(g.inbox.arrivals, arrival{items[i], channel})
+	}
+	if g.account != nil {
+		if now == 0 {
+			now = g.account.clock.Now()
+		}
+		g.arrived(before, now)
 	}
 	g.unlockReceived(before)
 }

@@ -47,7 +47,7 @@ type frame struct {
 	active  bool
 	channel *remoteIn
 	buf     bufferpool.Buffer // data
-	mem     []byte            // event, control
+	mem     []byte            // event, control, answer
 	size    int               // bytes that follow the header
 	got     int               // of these, received
 }
@@ -199,7 +199,7 @@ func (r *inbound) begin(head []byte) error {
 	case frameEvent:
 		f.channel = r.conn.ins[f.head.channel]
 		f.mem = make([]byte, f.head.length)
-	case frameControl:
+	case frameControl, frameAnswer:
 		f.mem = make([]byte, f.head.length)
 	default:
 		return nil

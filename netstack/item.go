@@ -1,12 +1,19 @@
 package netstack
 
-import "github.com/overtake-stream/overtake/bufferpool"
+import (
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+)
 
 // item is what queues hold: a data buffer, or an event when event is set.
 type item struct {
 	buf   bufferpool.Buffer
 	event *Event
 	part  bool // the buffer ends inside a record that continues in the next one
+
+	// at is when it was queued where it is, on the clock of the account; 0 without one.
+	at time.Duration
 }
 
 func (it item) isData() bool { return it.event == nil }

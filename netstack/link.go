@@ -40,7 +40,7 @@ func (l *localLink) ready(s *subpartition) {
 		if len(items) == 0 && !t.report { // a report is of no use here: the window is fixed
 			return
 		}
-		l.gate.receiveFrom(int32(l.channel), items)
+		l.gate.receiveFrom(int32(l.channel), items, t.now)
 	}
 }
 
@@ -65,7 +65,7 @@ func (l *localLink) taken() {}
 func ConnectLocal(p *Partition, sub int, g *Gate, ch int) {
 	s := &p.subs[sub]
 	l := &localLink{sub: s, gate: g, channel: ch, window: uint64(g.opts.Exclusive + g.opts.Floating)}
-	s.link = l
+	s.link, s.local = l, true
 	g.channels[ch].creditor = l
 	l.returned(0)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
+	"github.com/overtake-stream/overtake/perf"
 	"go.uber.org/goleak"
 )
 
@@ -47,6 +48,10 @@ func newLocal(t testing.TB, lo localOptions) *local {
 	arena, err := bufferpool.New(bufferpool.Options{SegmentSize: lo.segment, Budget: int64(lo.segment) * int64(lo.segments)})
 	must(t, err)
 	l := &local{t: t, arena: arena}
+	if lo.out.Clock == nil { // as in a job
+		lo.out.Clock = perf.NewClock()
+		lo.in.Clock = lo.out.Clock
+	}
 	for range lo.partitions {
 		l.addPartition(lo)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack/credit"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Defaults, in buffers unless said otherwise.
@@ -29,6 +30,8 @@ type PartitionOptions struct {
 	Overdraft     int           // buffers beyond that to finish one record's output; <0: none
 	MaxQueued     int           // buffers queued for one subpartition before it counts as full
 	FlushInterval time.Duration // longest time that data stays in an open buffer; <0: no longer than one call of Flush
+
+	Clock perf.Clock // for the account of times, and of Flush; nil: none is kept
 
 	Waker Waker  // the subtask's; required
 	Wait  func() // parks the subtask until Waker fires; required
@@ -98,6 +101,8 @@ type GateOptions struct {
 	Inputs    []int  // channels of each input: a join or a union has several
 	Exclusive int    // buffers per channel; <0: none, all follow the backlog
 	Floating  int    // buffers shared by all channels; <0: none
+
+	Clock perf.Clock // for the account of times: that of the partitions in this process; nil: none is kept
 
 	Waker Waker // the subtask's; required
 }

@@ -46,6 +46,7 @@ func (o *outbound) empty() bool { return len(o.vec) == 0 }
 // all.
 func (o *outbound) collect() {
 	if !o.said {
+		o.collectClock()
 		o.collectControl()
 		o.collectUrgent()
 		o.collectData()

@@ -56,7 +56,7 @@ func (r *outRig) full(sub int, b byte) {
 		space[i] = b
 	}
 	r.out.Commit(sub, len(space))
-	r.out.seal(sub, false)
+	r.out.seal(sub, false, 0)
 }
 
 // collected says what is to be written next: "1:5" is a buffer filled with 5 on

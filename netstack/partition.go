@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Partition is the output of one subtask: a subpartition for each receiver.
@@ -15,6 +16,8 @@ type Partition struct {
 	pool *bufferpool.Pool
 	subs []subpartition
 
+	account *outAccount // nil: none is kept
+
 	// subtask goroutine
 	builders  []builder         // one per subpartition; a single one for a broadcast
 	open      []int             // builders that hold a buffer
@@ -22,6 +25,7 @@ type Partition struct {
 	spared    bool              // spare is set
 	passed    []item            // what an event passed, kept for its memory
 	lastFlush time.Duration
+	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
 	debloat   debloat
 
 	// atomic
@@ -43,6 +47,9 @@ func NewPartition(arena *bufferpool.Arena, opts PartitionOptions) (*Partition, e
 	p := &Partition{opts: opts, pool: pool, subs: make([]subpartition, opts.Subpartitions)}
 	p.builders = make([]builder, opts.builders())
 	p.debloat.fill = p.MaxRecord()
+	if perf.Enabled && opts.Clock != nil {
+		p.account = &outAccount{clock: opts.Clock}
+	}
 	for i := range p.subs {
 		p.subs[i].partition, p.subs[i].index = p, i
 	}
@@ -68,6 +75,9 @@ func (p *Partition) takeSpare() bool {
 	case !p.spared:
 		p.spare, p.spared = p.pool.Get()
 		p.debloat.refused = p.debloat.refused || !p.spared
+		if p.spared && p.lacking > 0 {
+			p.got()
+		}
 	}
 	return p.spared
 }
@@ -79,7 +89,9 @@ func (p *Partition) Await() {
 	}
 	if p.spared || !p.pool.NotifyAvailable(p.opts.Waker) {
 		p.opts.Waker.Wake()
+		return
 	}
+	p.lacks()
 }
 
 // MaxRecord is the largest n for Space, in bytes.
@@ -99,8 +111,18 @@ func (p *Partition) Space(sub, n int) []byte {
 	return b.free
 }
 
-// Commit adds n bytes, written to what Space lent, to the open buffer.
+// Commit adds a record of n bytes, written to what Space lent, to the open buffer.
 func (p *Partition) Commit(sub, n int) {
+	b := &p.builders[sub]
+	b.free = b.free[n:]
+	if perf.Enabled {
+		b.records++
+	}
+}
+
+// CommitMark is Commit for what is not a record of the user's: the account does not
+// count it.
+func (p *Partition) CommitMark(sub, n int) {
 	b := &p.builders[sub]
 	b.free = b.free[n:]
 }
@@ -108,26 +130,31 @@ func (p *Partition) Commit(sub, n int) {
 // WriteLarge cuts a record that is larger than MaxRecord over several buffers.
 // It lends the record.
 func (p *Partition) WriteLarge(sub int, rec []byte) {
-	p.seal(sub, false)
-	for len(rec) > 0 {
+	p.seal(sub, false, p.now())
+	for first := true; len(rec) > 0; first = false {
 		n := copy(p.next(sub, p.MaxRecord()), rec)
-		p.Commit(sub, n)
+		if first {
+			p.Commit(sub, n)
+		} else {
+			p.CommitMark(sub, n)
+		}
 		rec = rec[n:]
-		p.seal(sub, len(rec) > 0)
+		p.seal(sub, len(rec) > 0, p.now())
 	}
 }
 
 // next seals the open buffer of sub, if it holds anything, opens another, and
 // lends it: n bytes at least.
 func (p *Partition) next(sub, n int) []byte {
-	p.seal(sub, false)
+	now := p.now()
+	p.seal(sub, false, now)
 	b := &p.builders[sub]
 	b.buf = p.obtain()
 	if b.buf.IsZero() {
 		b.free = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
 		return b.free
 	}
-	b.free, b.at = b.buf.Space(), len(p.open)
+	b.free, b.at, b.since = b.buf.Space(), len(p.open), now
 	if fill := max(p.debloat.fill, n); fill < len(b.free) {
 		b.rest = len(b.free) - fill
 		b.free = b.free[:fill:fill]
@@ -143,21 +170,27 @@ func (p *Partition) obtain() bufferpool.Buffer {
 		return p.spare
 	}
 	for !p.cancelled.Load() {
-		if buf, ok := p.pool.Get(); ok {
-			return buf
+		buf, ok := p.pool.Get()
+		if !ok {
+			buf, ok = p.pool.GetOverdraft()
 		}
-		if buf, ok := p.pool.GetOverdraft(); ok {
+		if ok {
+			if p.lacking > 0 {
+				p.got()
+			}
 			return buf
 		}
 		if p.pool.NotifyAvailable(p.opts.Waker) {
+			p.lacks()
 			p.opts.Wait()
 		}
 	}
 	return bufferpool.Buffer{}
 }
 
-// seal queues the open buffer of sub. An empty one goes back.
-func (p *Partition) seal(sub int, part bool) {
+// seal queues the open buffer of sub. An empty one goes back. now is the time, if an
+// account is kept.
+func (p *Partition) seal(sub int, part bool, now time.Duration) {
 	b := &p.builders[sub]
 	buf, n := b.buf, p.MaxRecord()-len(b.free)-b.rest
 	if buf.IsZero() {
@@ -165,6 +198,7 @@ func (p *Partition) seal(sub int, part bool) {
 		return
 	}
 	p.closed(sub, b.at)
+	records, since := b.records, b.since
 	*b = builder{}
 	if n == 0 {
 		buf.Release()
@@ -172,14 +206,20 @@ func (p *Partition) seal(sub int, part bool) {
 	}
 	buf.SetLen(n)
 	p.debloat.sealed += int64(n)
+	if p.account != nil {
+		p.account.times.FlushDelay.Record(int64(now - since))
+	}
+	it := item{buf: buf, part: part, at: now}
 	if !p.opts.Broadcast {
-		p.subs[sub].push(item{buf: buf, part: part})
+		p.subs[sub].push(it, records)
 		return
 	}
 	for i := range p.subs[1:] {
-		p.subs[1+i].push(item{buf: buf.Retain(), part: part})
+		it.buf = buf.Retain()
+		p.subs[1+i].push(it, records)
 	}
-	p.subs[0].push(item{buf: buf, part: part})
+	it.buf = buf
+	p.subs[0].push(it, records)
 }
 
 // closed forgets that builder sub is open: the last in the list takes its place.
@@ -211,7 +251,7 @@ func (p *Partition) Emit(sub int, e *Event) {
 		return
 	}
 	p.sealFor(sub)
-	p.subs[sub].push(item{event: e})
+	p.subs[sub].push(item{event: e}, 0)
 }
 
 // EmitAll sends an event to every subpartition.
@@ -225,7 +265,9 @@ func (p *Partition) sealFor(sub int) {
 	if p.opts.Broadcast {
 		sub = 0
 	}
-	p.seal(sub, false)
+	if !p.builders[sub].buf.IsZero() {
+		p.seal(sub, false, p.now())
+	}
 }
 
 // Finish sends what is open, and then the end of the partition, to every

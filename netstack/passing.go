@@ -63,8 +63,8 @@ func (p *Passing) tell(sub int, passed []item) {
 //
 // Overtake must not be called from PartitionOptions.Wait or from a function of pass.
 func (p *Partition) Overtake(e *Event, pass Passing) {
-	for len(p.open) > 0 {
-		p.seal(p.open[len(p.open)-1], false)
+	for now := p.now(); len(p.open) > 0; {
+		p.seal(p.open[len(p.open)-1], false, now)
 	}
 	for i := range p.subs {
 		p.passed = p.subs[i].overtake(e, &pass, p.passed[:0])

@@ -43,6 +43,7 @@ type Stack struct {
 		state    stackState
 		listener net.Listener
 		failures []error
+		ticker   *time.Timer // nil: nobody is asked for the time
 	}
 }
 
@@ -149,7 +150,11 @@ func (s *Stack) Start(ctx context.Context) error {
 			c.open()
 		}
 	}
-	return s.driver.start(socks)
+	if err := s.driver.start(socks); err != nil {
+		return err
+	}
+	s.startClocks()
+	return nil
 }
 
 // begin lets Start be called once, and Close wait for its end.
@@ -226,6 +231,9 @@ func (s *Stack) Close() error {
 	before := s.mu.state
 	s.mu.state = stackClosed
 	listener := s.mu.listener
+	if s.mu.ticker != nil {
+		s.mu.ticker.Stop()
+	}
 	s.mu.Unlock()
 	if before == stackClosed {
 		s.wg.Wait()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Defaults of a Stack.
@@ -46,6 +47,11 @@ type StackOptions struct {
 
 	ForceGoroutines bool // a reader and a writer goroutine per connection instead of the epoll loop
 
+	// ClockInterval is how often the peers' clocks are compared with the own one, so that
+	// PeerClock knows them; 0: never. Peers answer in any case.
+	ClockInterval time.Duration
+	Clock         perf.Clock // the worker's, that peers are told; default: one of the Stack's own
+
 	// OnControl gets each message of a peer, in order. It takes the payload. It is
 	// called by the I/O goroutine and must not block.
 	OnControl func(peer int, payload []byte)
@@ -65,6 +71,9 @@ func (o StackOptions) withDefaults() StackOptions {
 	setDefaultTime(&o.HandshakeTimeout, DefaultHandshakeTimeout)
 	setDefaultTime(&o.ConnectTimeout, DefaultConnectTimeout)
 	setDefaultTime(&o.CloseTimeout, DefaultCloseTimeout)
+	if o.Clock == nil {
+		o.Clock = perf.NewClock()
+	}
 	if o.OnControl == nil {
 		o.OnControl = func(int, []byte) {}
 	}
@@ -105,8 +114,8 @@ func (o StackOptions) Validate() error {
 	if len(o.Job) > maxJobName {
 		bad("the job's name has %d bytes, at most %d", len(o.Job), maxJobName)
 	}
-	if o.HandshakeTimeout < 0 || o.ConnectTimeout < 0 || o.CloseTimeout < 0 {
-		bad("timeouts must not be negative")
+	if o.HandshakeTimeout < 0 || o.ConnectTimeout < 0 || o.CloseTimeout < 0 || o.ClockInterval < 0 {
+		bad("timeouts and intervals must not be negative")
 	}
 	errs = append(errs, o.validateTLS(), o.validatePlaintext())
 	return errors.Join(errs...)

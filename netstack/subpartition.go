@@ -2,6 +2,7 @@ package netstack
 
 import (
 	"sync"
+	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack/credit"
@@ -13,6 +14,7 @@ type subpartition struct {
 	partition *Partition
 	index     int
 	link      link
+	local     bool // the receiver is in this process
 
 	mu struct {
 		sync.Mutex
@@ -21,11 +23,16 @@ type subpartition struct {
 		credit    credit.Sender
 		scheduled bool // the link has been told and is draining
 		closed    bool // everything queued is dropped
+
+		sent    sent
+		waiting time.Duration // since when the head of the queue has lacked credit; 0: it does not
+		now     time.Duration // the latest time that is known; of a local one, that of the last ready
 	}
 }
 
-// push queues an item that stays behind all others. It takes the item's buffer.
-func (s *subpartition) push(it item) {
+// push queues an item that stays behind all others, with the number of records in it.
+// It takes the item's buffer.
+func (s *subpartition) push(it item, records int) {
 	s.mu.Lock()
 	if s.mu.closed {
 		s.mu.Unlock()
@@ -36,6 +43,7 @@ func (s *subpartition) push(it item) {
 	if it.isData() {
 		it.buf.SetState(bufferpool.Queued)
 		s.partition.grew(s.backlog())
+		s.pushed(it, records)
 	} else {
 		s.mu.events++
 	}
@@ -85,6 +93,8 @@ type taken struct {
 	sequence uint64 // of the first data buffer; the others count up
 	backlog  int    // data buffers still queued behind the last one
 	report   bool   // no item, but the backlog must be told on its own
+
+	now time.Duration // the time, if an account is kept
 }
 
 // take moves up to limit sendable items to dst. It gives their buffers to the
@@ -105,6 +115,7 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 	for len(dst) < limit && s.mu.queue.len() > 0 {
 		if s.mu.queue.at(0).isData() {
 			if s.mu.credit.Available() == 0 {
+				s.lacksCredit()
 				break
 			}
 			seq := s.mu.credit.Send(before - data - 1)
@@ -116,6 +127,9 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 			s.mu.events--
 		}
 		dst = append(dst, s.mu.queue.pop())
+	}
+	if s.partition.account != nil {
+		t.now = s.left(dst)
 	}
 	t.backlog = before - data
 	relieved = s.partition.shrank(before, t.backlog)
@@ -130,6 +144,9 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 func (s *subpartition) limit(limit uint64) error {
 	s.mu.Lock()
 	_, err := s.mu.credit.Limit(limit)
+	if s.mu.waiting > 0 && s.mu.credit.Available() > 0 {
+		s.hasCredit()
+	}
 	ready := s.schedule()
 	s.mu.Unlock()
 	if ready {

@@ -120,7 +120,7 @@ func (t *Task) sendMark(mark int64) {
 	for _, p := range t.ctx.Partitions() {
 		for sub := range p.Builders() {
 			record.Append(p.Space(sub, size)[:0], r)
-			p.Commit(sub, size)
+			p.CommitMark(sub, size)
 		}
 	}
 }
