@@ -15,8 +15,8 @@ import (
 
 // built is a peer that is ready to run.
 type built struct {
-	command []string
-	tools   map[string]string // their versions
+	dir   string
+	tools map[string]string // their versions
 }
 
 // build returns the peer's program: the one in the cache if there is one of the same
@@ -36,7 +36,7 @@ func (p Peer) build(ctx context.Context, cfg Config) (b built, err error) {
 			return b, err
 		}
 	}
-	b.command = p.Command(dir)
+	b.dir = dir
 	return b, nil
 }
 

@@ -13,6 +13,10 @@ type Case struct {
 	Theirs string // the NAME that the peer's program knows it under; default Name
 	// Params are handed to both sides.
 	Params Params
+	// Prepare, if set, finds parameters that depend on the machine, before the first pair:
+	// it returns those for both sides. run runs the peer's program once. It is not called
+	// when the peer is skipped.
+	Prepare func(ctx context.Context, p Params, run func(name string, p Params) ([]Line, error)) (Params, error)
 	// Ours does our side, in a process of its own.
 	Ours Ours
 	// Figures are compared, in this order. "rss" is added to them.

@@ -60,11 +60,11 @@ func (t task) do(known []Peer, say func(Line)) error {
 }
 
 // program is this program with the task.
-func (t task) program(dir string) (program, error) {
+func (t task) program() (program, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return program{}, err
 	}
 	text, err := json.Marshal(t)
-	return program{argv: []string{self}, env: []string{envChild + "=" + string(text)}, dir: dir}, err
+	return program{argv: []string{self}, env: []string{envChild + "=" + string(text)}}, err
 }

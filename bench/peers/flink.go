@@ -26,7 +26,7 @@ func flink() Peer {
 			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 			return cmd.Run()
 		},
-		Command: func(dir string) []string {
+		Command: func(dir string, p Params) []string {
 			return append(append([]string{"java"}, flinkJava()...), "-cp", filepath.Join(dir, "target", "lib", "*"), "peer.Main")
 		},
 		Cases: flinkCases,

@@ -16,8 +16,9 @@ type Peer struct {
 	// Build builds dir, which holds a copy of Source, and leaves there all that Command
 	// needs. What its tools say goes to log.
 	Build func(ctx context.Context, dir string, log io.Writer) error
-	// Command is the program that was built in dir, and its first arguments.
-	Command func(dir string) []string
+	// Command is the program that was built in dir, and its first arguments, for a case with
+	// these parameters: they may ask for more memory, say.
+	Command func(dir string, p Params) []string
 
 	// Cases are the comparisons with this peer.
 	Cases func(cfg Config) []Case

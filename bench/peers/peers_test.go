@@ -40,6 +40,8 @@ func theirs(name string, params []string) {
 	case "other":
 		fmt.Println(`{"metric":"speed","unit":"records/s","value":50,"records":7,"check":"b"}`)
 	case "silent":
+	case "peak":
+		fmt.Println(`{"metric":"peak","unit":"records/s","value":90}`)
 	default:
 		fmt.Printf(`{"metric":"speed","unit":"records/s","value":50,"records":7,"check":"a","settings":{"params":%q},`+
 			`"percentiles":{"p50":0.25,"p90":1,"p99":1,"p99.9":1,"max":2}}`+"\n", strings.Join(params, " "))
@@ -65,7 +67,7 @@ func fake() peers.Peer {
 			fmt.Fprintln(log, "first\nsecond")
 			return os.WriteFile(filepath.Join(dir, "made"), nil, 0o600)
 		},
-		Command: func(string) []string {
+		Command: func(string, peers.Params) []string {
 			self, err := os.Executable()
 			if err != nil {
 				panic(err)
@@ -76,6 +78,14 @@ func fake() peers.Peer {
 			for _, name := range []string{"plain", "words", "ends", "sleeps", "other", "silent"} {
 				list = append(list, peers.Case{Name: name, Params: peers.Params{"b": "2", "a": "1"}, Ours: ours, Figures: speed})
 			}
+			half := func(_ context.Context, p peers.Params, run func(string, peers.Params) ([]peers.Line, error)) (peers.Params, error) {
+				lines, err := run("peak", p)
+				if err != nil {
+					return nil, err
+				}
+				return peers.Params{"rate": fmt.Sprint(lines[0].Value / 2)}, nil
+			}
+			list = append(list, peers.Case{Name: "prepared", Prepare: half, Ours: ours, Figures: speed})
 			return append(list, peers.Case{Name: "wrong", Params: peers.Params{"wrong": "1"}, Ours: ours, Figures: speed})
 		},
 	}
@@ -114,6 +124,16 @@ func TestRunComparesPairs(t *testing.T) {
 	left, err := os.ReadDir(cfg.Folder)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
+func TestParametersMayDependOnTheMachine(t *testing.T) {
+	d, err := peers.Run(t.Context(), config(t, "prepared"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := d.Cases[0].Parameters; p["rate"] != "45" || fmt.Sprint(p["settings_theirs"]) != "map[params:rate=45]" {
+		t.Errorf("parameters: %v", p)
 	}
 }
 

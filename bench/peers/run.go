@@ -69,9 +69,22 @@ type comparison struct {
 
 // run measures all pairs.
 func (c comparison) run(ctx context.Context) (d *bench.Document, err error) {
+	if c.Prepare != nil && c.skip == nil {
+		c.Params, err = c.Prepare(ctx, c.Params, func(name string, p Params) ([]Line, error) {
+			out, err := c.start(ctx, c.theirProgram(name, p))
+			return out.lines, err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.peer.Title, err)
+		}
+	}
 	for pair := range c.cfg.Pairs {
 		c.cfg.Progress(fmt.Sprintf("%s/%s: pair %d of %d", c.peer.Name, c.Name, pair+1, c.cfg.Pairs))
-		ours, err := c.measure(ctx, true)
+		prog, err := task{Peer: c.peer.Name, Case: c.Name, Quick: c.cfg.Quick, Params: c.Params}.program()
+		if err != nil {
+			return nil, err
+		}
+		ours, err := c.measure(ctx, prog)
 		if err != nil {
 			return nil, fmt.Errorf("ours: %w", err)
 		}
@@ -79,7 +92,7 @@ func (c comparison) run(ctx context.Context) (d *bench.Document, err error) {
 		if c.skip != nil {
 			continue
 		}
-		theirs, err := c.measure(ctx, false)
+		theirs, err := c.measure(ctx, c.theirProgram(c.theirName(), c.Params))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.peer.Title, err)
 		}
@@ -91,22 +104,20 @@ func (c comparison) run(ctx context.Context) (d *bench.Document, err error) {
 	return c.document(ctx)
 }
 
-// measure runs one process of a side, in a folder of its own.
-func (c comparison) measure(ctx context.Context, ours bool) (out outcome, err error) {
-	dir, err := os.MkdirTemp(c.cfg.Folder, "overtake-peers-")
-	if err != nil {
+// start runs one process, in a folder of its own.
+func (c comparison) start(ctx context.Context, prog program) (out outcome, err error) {
+	if prog.dir, err = os.MkdirTemp(c.cfg.Folder, "overtake-peers-"); err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(prog.dir)) }()
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Limit)
 	defer cancel()
-	prog := program{argv: append(append([]string(nil), c.built.command...), append([]string{"--case", c.theirName()}, c.Params.args()...)...), dir: dir}
-	if ours {
-		if prog, err = (task{Peer: c.peer.Name, Case: c.Name, Quick: c.cfg.Quick, Params: c.Params}).program(dir); err != nil {
-			return out, err
-		}
-	}
-	if out, err = prog.run(ctx); err != nil {
+	return prog.run(ctx)
+}
+
+// measure runs one process of a side, which is to print the figures of the case.
+func (c comparison) measure(ctx context.Context, prog program) (out outcome, err error) {
+	if out, err = c.start(ctx, prog); err != nil {
 		return out, err
 	}
 	for _, f := range c.figures() {
@@ -118,6 +129,11 @@ func (c comparison) measure(ctx context.Context, ours bool) (out outcome, err er
 		}
 	}
 	return out, err
+}
+
+func (c comparison) theirProgram(name string, p Params) program {
+	argv := append([]string(nil), c.peer.Command(c.built.dir, p)...)
+	return program{argv: append(append(argv, "--case", name), p.args()...)}
 }
 
 func (c Case) theirName() string {

@@ -60,7 +60,7 @@ fn once(worker: &mut Worker, a: &Args, n: u64) -> Share {
     let seen = Rc::new(Cell::new((0u64, 0u64)));
     let sum = seen.clone();
     let mut input = InputHandle::new();
-    let (probe, _) = worker.dataflow::<u64, _, _>(|scope| {
+    let probe = worker.dataflow::<u64, _, _>(|scope| {
         scope
             .input_from(&mut input)
             .container::<Vec<u64>>()
@@ -91,6 +91,7 @@ fn once(worker: &mut Worker, a: &Args, n: u64) -> Share {
                 }
             })
             .probe()
+            .0
     });
     feed(worker, a, n, input, |i| spread(i) % keys, |w, at| w.step_while(|| probe.less_than(&at)));
     worker.step_while(|| !probe.done());

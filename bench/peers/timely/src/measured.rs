@@ -25,7 +25,7 @@ pub fn gather(worker: &mut Worker, share: Share) -> Share {
     let total = Rc::new(RefCell::new(Share { seconds: share.seconds, ..Share::default() }));
     let sum = total.clone();
     let mut input = InputHandle::new();
-    let (probe, _) = worker.dataflow::<u64, _, _>(|scope| {
+    let probe = worker.dataflow::<u64, _, _>(|scope| {
         scope
             .input_from(&mut input)
             .container::<Vec<(u64, u64, f64)>>()
@@ -37,6 +37,7 @@ pub fn gather(worker: &mut Worker, share: Share) -> Share {
                 t.cpu += cpu;
             })
             .probe()
+            .0
     });
     input.send((share.records, share.check, share.cpu));
     input.close();

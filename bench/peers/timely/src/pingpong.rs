@@ -37,7 +37,7 @@ fn once(worker: &mut Worker, n: u64) -> (f64, u64) {
     let (index, peers) = (worker.index(), worker.peers());
     let hops = Rc::new(Cell::new(0u64));
     let seen = hops.clone();
-    let (probe, _) = worker.dataflow::<u64, _, _>(move |scope| {
+    let probe = worker.dataflow::<u64, _, _>(move |scope| {
         let (helper, cycle) = scope.feedback(1);
         let looped = (0..1u64)
             .filter(move |_| index == 0)
@@ -51,7 +51,7 @@ fn once(worker: &mut Worker, n: u64) -> (f64, u64) {
             .filter(move |&x| x < n);
         let (probe, looped) = looped.probe();
         looped.connect_loop(helper);
-        (probe, ())
+        probe
     });
     worker.step_while(|| !probe.done());
     (start.elapsed().as_secs_f64(), hops.get() * peers as u64)
