@@ -35,6 +35,7 @@ var layers = []layer{
 	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: "cmd"},
 	{folder: "perf/..."},
 	{folder: "netstack/credit"},
+	{folder: "netstack/offset"},
 	{folder: "netstack/record"},
 	{folder: "netstack", modules: []string{"golang.org/x/sys/unix"}},
 	{folder: "statecow", modules: []string{"golang.org/x/sys/unix", "github.com/zeebo/xxh3"}},
@@ -82,7 +83,7 @@ type ban struct {
 
 var bans = []ban{
 	{
-		files:       []string{"netstack/credit/*.go", "checkpoint/protocol/*.go", "unaligned/machine*.go"},
+		files:       []string{"netstack/credit/*.go", "netstack/offset/*.go", "checkpoint/protocol/*.go", "unaligned/machine*.go"},
 		imports:     []string{"time", "os", "net", "sync", "context", "math/rand", "crypto/rand", "hash/maphash", "runtime", "log"},
 		concurrency: true,
 		why:         "it is a pure machine: events in, actions out; whoever runs it has the clock, the I/O and the goroutines",

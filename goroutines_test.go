@@ -42,6 +42,7 @@ var goroutines = []struct {
 	{"connectors/memory", "channelReader.wait", "func", "poller"},
 	{"connectors/generate", "source.Open", "r.wake", "callback"},
 	{"netstack", "Stack.Close", "s.Abort", "callback"},
+	{"netstack", "Stack.startClocks", "s.driver.post", "callback"},
 	{"netstack", "Stack.accept", "func", "acceptor"},
 	{"netstack", "Stack.connect", "s.dial", "acceptor"},
 	{"netstack", "Stack.listen", "s.accept", "acceptor"},
