@@ -29,6 +29,8 @@ const (
 	FrameBacklog  = uint8(frameBacklog)
 	FrameControl  = uint8(frameControl)
 	FrameGoodbye  = uint8(frameGoodbye)
+	FrameAsk      = uint8(frameAsk)
+	FrameAnswer   = uint8(frameAnswer)
 	FlagPartial   = uint8(flagPartial)
 	FlagPriority  = uint8(flagPriority)
 	FlagChecksum  = uint8(flagChecksum)

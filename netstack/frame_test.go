@@ -94,7 +94,9 @@ func TestFrameLengthIsBoundedByType(t *testing.T) {
 func FuzzFrameHeader(f *testing.F) {
 	b := make([]byte, frameHeaderSize)
 	(&header{kind: frameEvent, flags: flagPriority, epoch: 3, channel: 1, length: 8, sequence: 16}).put(b)
-	f.Add(b)
+	f.Add(append([]byte{}, b...))
+	(&header{kind: frameAnswer, flags: flagChecksum, length: clockAnswerSize, sequence: 1 << 63}).put(b)
+	f.Add(append([]byte{}, b...))
 	f.Add(make([]byte, frameHeaderSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < frameHeaderSize {
