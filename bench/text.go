@@ -9,7 +9,7 @@ import (
 // WriteText writes the document as a table for people.
 func (d *Document) WriteText(w io.Writer) error {
 	e := d.Environment
-	_, err := fmt.Fprintf(w, "%s on %s, %d cores, Linux %s, %s\n\n%-34s %14s  %s\n", d.Suite, e.CPU, e.Cores, e.Kernel, e.Go, "case", "ours", "against")
+	_, err := fmt.Fprintf(w, "%s on %s, %d cores, Linux %s, %s\n\n%-46s %14s  %s\n", d.Suite, e.CPU, e.Cores, e.Kernel, e.Go, "case", "ours", "against")
 	for _, r := range d.Cases {
 		if err == nil {
 			_, err = fmt.Fprintln(w, r.line())
@@ -21,10 +21,10 @@ func (d *Document) WriteText(w io.Writer) error {
 // line is the result on one line, or a few.
 func (r Result) line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-34s %14s", r.Name, Quantity(r.Ours.Median, r.Unit))
+	fmt.Fprintf(&b, "%-46s %14s", r.Name, Quantity(r.Ours.Median, r.Unit))
 	for i, base := range r.Baselines {
 		if i > 0 {
-			fmt.Fprintf(&b, "\n%49s", "")
+			fmt.Fprintf(&b, "\n%61s", "")
 		}
 		fmt.Fprintf(&b, "  x%.3f (%.3f to %.3f) of %s, %s", base.Ratio.Median, base.Ratio.Min, base.Ratio.Max, base.Name, Quantity(base.Median, r.Unit))
 		if g := r.Goal; g != nil && g.Baseline == base.Name {
@@ -52,7 +52,7 @@ func (p *Percentiles) write(b *strings.Builder, name string) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n%49s  p50 %s, p90 %s, p99 %s, p99.9 %s, max %s: %s", "",
+	fmt.Fprintf(b, "\n%61s  p50 %s, p90 %s, p99 %s, p99.9 %s, max %s: %s", "",
 		Quantity(p.P50, "s"), Quantity(p.P90, "s"), Quantity(p.P99, "s"), Quantity(p.P999, "s"), Quantity(p.Max, "s"), name)
 }
 

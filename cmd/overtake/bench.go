@@ -14,9 +14,14 @@ type benchCmd struct {
 	Exchange exchangeCmd `cmd:"" help:"Measure the exchange: throughput, latency, memory."`
 	State    stateCmd    `cmd:"" help:"Measure keyed state: speed, memory, snapshots."`
 
+	Operators operatorsCmd `cmd:"" help:"Measure whole jobs of single operators: maps, shuffles, totals by key."`
+	All       allCmd       `cmd:"" help:"Run every suite, and say which goals were met."`
+
 	Checkpoint   checkpointCmd `cmd:"" help:"Measure checkpoints of large state: speed, pauses, bytes."`
 	Backpressure pressureCmd   `cmd:"" name:"checkpoint-backpressure" help:"Measure checkpoints while a sink is slow."`
 	Recovery     recoveryCmd   `cmd:"" help:"Measure how long a killed job takes to go on."`
+
+	Peers peersCmd `cmd:"" help:"Compare with other systems, which are built first."`
 
 	Compare compareCmd `cmd:"" help:"Compare results with earlier ones; exit 1 if something has become worse."`
 }

@@ -1,0 +1,143 @@
+package pressure_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
+	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/connectors/generate"
+	"github.com/overtake-stream/overtake/connectors/memory"
+)
+
+// took runs a job of so many records under pressure, with two subtasks, and returns how
+// long it took.
+func took(t *testing.T, c pressure.Config, count uint64) time.Duration {
+	t.Helper()
+	job := overtake.NewJob("pressed", c.Options(overtake.Options{Parallelism: 2}))
+	numbers := overtake.From(job, generate.Source(func(n uint64) uint64 { return n }, generate.Options{Count: count}))
+	var list memory.List[uint64]
+	overtake.To(pressure.Before(c, numbers.Rebalance()), overtake.Sink[uint64](&list))
+	began := time.Now()
+	if err := job.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	elapsed := time.Since(began)
+	if got := uint64(len(list.Values())); got != count {
+		t.Fatalf("%d records came through, want %d", got, count)
+	}
+	return elapsed
+}
+
+func TestSlowSinksTakeTheirTime(t *testing.T) {
+	for _, spin := range []bool{false, true} {
+		c := pressure.Config{SlowSink: 200 * time.Microsecond, Spin: spin}
+		// Each of two subtasks has 100 records; of a sleep, less than 1 ms is left over.
+		if d := took(t, c, 200); d < 19*time.Millisecond {
+			t.Errorf("spin %v: %v for 100 records of 200 µs", spin, d)
+		}
+	}
+}
+
+func TestStalledSubtasksStandStill(t *testing.T) {
+	if d := took(t, pressure.Config{Stall: 60 * time.Millisecond, Seed: 3}, 100); d < 60*time.Millisecond {
+		t.Errorf("the job took %v, less than one stall", d)
+	}
+}
+
+func TestJobsGoOnWithoutCredit(t *testing.T) {
+	took(t, pressure.Config{Starve: true}, 100_000)
+}
+
+func TestKeysFollowZipfsLawAndTheSeed(t *testing.T) {
+	c := pressure.Config{Skew: 1.5, Seed: 1}
+	draw := func(c pressure.Config) (counts [3]int, all []uint64) {
+		keys := c.Keys(1000, nil)
+		for n := range uint64(100_000) {
+			k := keys(n)
+			if k < 3 {
+				counts[k]++
+			}
+			all = append(all, k)
+		}
+		return counts, all
+	}
+	counts, first := draw(c)
+	// The second and third key come 2^-1.5 and 3^-1.5 times as often as the first.
+	for i, want := range []float64{1, 0.3536, 0.1925} {
+		if got := float64(counts[i]) / float64(counts[0]); got < want*0.9 || got > want*1.1 {
+			t.Errorf("key %d comes %v times as often as the first, want %v", i, got, want)
+		}
+	}
+	_, again := draw(c)
+	c.Seed = 2
+	_, other := draw(c)
+	differ := 0
+	for i := range first {
+		if first[i] != again[i] {
+			t.Fatal("the same seed draws other keys")
+		}
+		if first[i] != other[i] {
+			differ++
+		}
+	}
+	if differ < 1000 {
+		t.Errorf("another seed draws the same keys, but for %d", differ)
+	}
+	plain := func(n uint64) uint64 { return n + 1 }
+	if got := (pressure.Config{}).Keys(10, plain)(4); got != 5 {
+		t.Errorf("without skew: key %d", got)
+	}
+}
+
+func TestSlowDisksTakeTheirTime(t *testing.T) {
+	ctx := context.Background()
+	memory := checkpoint.NewMemory()
+	defer memory.Close()
+	if (pressure.Config{}).Store(memory) != memory {
+		t.Error("without pressure the store is another one")
+	}
+	store := pressure.Config{SlowDisk: 1_000_000}.Store(memory)
+	epoch, err := checkpoint.Claim(ctx, store, 0)
+	if err != nil || epoch == 0 {
+		t.Fatalf("epoch %d, %v", epoch, err)
+	}
+	name := checkpoint.BlobName{}
+	began := time.Now()
+	w, err := store.Create(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 50_000)); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d < 50*time.Millisecond {
+		t.Errorf("50 kB at 1 MB/s took %v", d)
+	}
+	w.Abort()
+
+	ending, cancel := context.WithCancel(ctx)
+	w, err = store.Create(ending, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	cancel()
+	if _, err := w.Write(make([]byte, 10<<20)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a write that was given up: %v", err)
+	}
+}
+
+func TestConfigurationsAreValidated(t *testing.T) {
+	for _, c := range []pressure.Config{{SlowSink: -1}, {Stall: -1}, {Skew: 1}, {Skew: 11}, {SlowDisk: -5}, {SlowDisk: 999}} {
+		if c.Validate() == nil {
+			t.Errorf("no error for %+v", c)
+		}
+	}
+	if err := (pressure.Config{Skew: 1.2, SlowDisk: 1000}).Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/operators"
+)
+
+type operatorsCmd struct {
+	suiteFlags
+	pressureFlags
+	Parallelism int `help:"Parallelism of the jobs, and of the work by hand. Default: 2." placeholder:"N"`
+}
+
+// Run runs the suite.
+func (c *operatorsCmd) Run(e *env) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	d, err := operators.Run(ctx, operators.Config{Config: c.config(e), Parallelism: c.Parallelism, Pressure: c.pressure()})
+	return c.conclude(d, err)
+}
+
+// config is what the flags say to the harness.
+func (f suiteFlags) config(e *env) bench.Config {
+	cfg := bench.Config{Pairs: f.Pairs, Quick: f.Quick, Filter: f.Filter}
+	if e.progress {
+		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	}
+	return cfg
+}
+
+// conclude prints a result. Of a suite that ended early it keeps what there is.
+func (f suiteFlags) conclude(d *bench.Document, err error) error {
+	if err == nil {
+		return f.print(d)
+	}
+	if f.Out != "" && d != nil && len(d.Cases) > 0 {
+		err = errors.Join(err, d.Save(f.Out))
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/overtake-stream/overtake/bench/pressure"
+)
+
+// pressureFlags put a job under pressure on purpose.
+type pressureFlags struct {
+	SlowSink time.Duration `help:"Time that the sink takes for a record." group:"Pressure:"`
+	Spin     bool          `help:"The slow sink computes meanwhile instead of sleeping." group:"Pressure:"`
+	Skew     float64       `help:"Draw keys by Zipf's law with this exponent, above 1." placeholder:"X" group:"Pressure:"`
+	otherPressureFlags
+}
+
+// otherPressureFlags are those that every job can have.
+type otherPressureFlags struct {
+	Stall    time.Duration `help:"One subtask of the last operator stands still for so long, again and again: a tenth of the time." group:"Pressure:"`
+	Starve   bool          `help:"Each channel has one buffer of credit, and none to borrow." group:"Pressure:"`
+	SlowDisk diskRate      `help:"Bytes per second that checkpoints are written with, as in 10MB/s." placeholder:"RATE" group:"Pressure:"`
+	Seed     uint64        `help:"Seed of what is random." default:"1" placeholder:"N" group:"Pressure:"`
+}
+
+func (f pressureFlags) pressure() pressure.Config {
+	c := f.otherPressureFlags.pressure()
+	c.SlowSink, c.Spin, c.Skew = f.SlowSink, f.Spin, f.Skew
+	return c
+}
+
+func (f otherPressureFlags) pressure() pressure.Config {
+	return pressure.Config{Stall: f.Stall, Starve: f.Starve, SlowDisk: int64(f.SlowDisk), Seed: f.Seed}
+}
+
+// diskRate is a number of bytes per second, written like 10MB/s.
+type diskRate int64
+
+// UnmarshalText parses a rate: a number and one of B/s, kB/s, MB/s, GB/s.
+func (r *diskRate) UnmarshalText(text []byte) error {
+	for _, unit := range []struct {
+		suffix string
+		size   int64
+	}{{"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"B/s", 1}} {
+		digits, ok := strings.CutSuffix(string(text), unit.suffix)
+		if !ok {
+			continue
+		}
+		var n int64
+		if _, err := fmt.Sscanf(digits+"|", "%d|", &n); err != nil || n < 1 || n > 1<<60/unit.size {
+			break
+		}
+		*r = diskRate(n * unit.size)
+		return nil
+	}
+	return fmt.Errorf("%q is not a rate: write a number and B/s, kB/s, MB/s or GB/s, as in 10MB/s", text)
+}
