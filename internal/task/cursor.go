@@ -5,6 +5,7 @@ import (
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // cursor is a place among the records of the buffer being read. A subtask may
@@ -41,6 +42,9 @@ func (t *Task) fetch() (bool, error) {
 	}
 	t.cursor = cursor{item: item, input: t.cfg.Inputs[item.Input], holding: true, markChannel: item.Channel}
 	item.Buf.SetState(bufferpool.Received)
+	if perf.Enabled && item.At > 0 {
+		t.begins(item.At)
+	}
 	if t.checkpoints != nil {
 		t.cursor.channel = t.checkpoints.Inputs[item.Channel]
 		t.taken(item)
@@ -112,8 +116,8 @@ func (t *Task) slice() (n int, err error) {
 			if err := t.mark(t.cursor.markChannel, r); err != nil {
 				return n, err
 			}
-			if t.time.busy {
-				return n, nil // operators are told before the next record
+			if t.time.busy || r.Kind == record.Marker && !t.ctx.Available() {
+				return n, nil // operators are told, or there is output again, before the next record
 			}
 			continue
 		}

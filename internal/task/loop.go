@@ -115,8 +115,9 @@ func (t *Task) endSlice(n int) error {
 	now := t.clock.Now()
 	t.pace.adapt(now)
 	t.ownMark(now)
+	t.ownMarker(now)
 	t.flush(now)
-	t.stats.records.Store(t.records)
+	t.publish(now)
 	// The Go scheduler preempts after 10 ms only. Without this, a busy subtask would
 	// hold up the I/O loop and its neighbours for that long.
 	runtime.Gosched()
@@ -156,6 +157,7 @@ func (t *Task) full() (wait bool, err error) {
 		return false, err
 	}
 	t.flush(now)
+	t.holdMarkers()
 	t.account.To(perf.Backpressured, now)
 	for _, p := range t.ctx.Partitions() {
 		if !p.Available() {
@@ -183,7 +185,8 @@ func (t *Task) Wait() { t.WaitBy(func() { t.cfg.Parker.Park(nil) }) }
 // WaitBy is Wait for a simulation, which has another way to wait for the Parker to be
 // notified. Of what the subtask waits for, captures of its own give back what they hold.
 func (t *Task) WaitBy(park func()) {
-	t.account.To(perf.Backpressured, t.clock.Now())
+	t.holdMarkers()
+	t.account.To(perf.Blocked, t.clock.Now())
 	t.unshare(never)
 	park()
 	t.account.To(perf.Busy, t.clock.Now())
@@ -214,8 +217,10 @@ func (t *Task) idle() (wait bool, err error) {
 	if t.ownMark(now); t.time.busy {
 		return false, nil
 	}
+	t.ownMarker(now)
 	t.flush(now)
-	t.stats.records.Store(t.records)
+	t.processed(now)
+	t.publish(now)
 	if t.checkpoints != nil && t.checkpoints.Stores.maintain() {
 		return false, nil
 	}
@@ -246,6 +251,9 @@ func (t *Task) Due() (at time.Duration, pending bool) {
 		if open && (!pending || due < at) {
 			at, pending = due, true
 		}
+	}
+	if due, open := t.markerDue(); open && (!pending || due < at) {
+		at, pending = due, true
 	}
 	if due, open := t.unshareDue(); open && (!pending || due < at) {
 		at, pending = due, true

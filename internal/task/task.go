@@ -28,6 +28,8 @@ type Config struct {
 	Parker      *Parker
 	Checkpoints *Checkpoints // nil: none are taken
 
+	Markers *Markers // nil: latency markers are neither sent nor taken
+
 	InFlightTime time.Duration // in which data in flight is to be consumed; 0 or less: no matter
 
 	MaxRecord int // bytes of a record that spans several buffers
@@ -60,10 +62,12 @@ type Task struct {
 	lending       lending
 	ahead         *statecow.Map // whose entries are fetched before their records come; may be nil
 	replay        []InFlight    // records of the restored checkpoint, before any new ones
+	markers       *markers      // nil: none pass
 	records       uint64
 	flushed       time.Duration // when outputs were last flushed
 	behind        []bool        // by output: it has kept a buffer behind others
 	waiting       bool          // the last Step has said so
+	batch         batch
 	checkpoints   *checkpoints
 	checkpointers []operators.Checkpointer
 
@@ -72,12 +76,13 @@ type Task struct {
 	stopping  atomic.Bool
 	mail      mailbox
 	account   perf.TimeAccount
-	stats     counters
+	stats     published
 }
 
 // New returns a subtask. Nothing runs before Run.
 func New(cfg Config, clock perf.Clock) *Task {
 	t := &Task{cfg: cfg, ctx: cfg.Context, clock: clock, pace: newPace()}
+	t.stats.init()
 	if cfg.Gate != nil {
 		t.assemblers = make([]*record.Assembler, cfg.Gate.Channels())
 	}
@@ -94,6 +99,7 @@ func New(cfg Config, clock perf.Clock) *Task {
 		t.ctx.SetStores(cfg.Checkpoints.Stores)
 	}
 	t.initTime()
+	t.initMarkers()
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()
 	return t
@@ -176,8 +182,10 @@ func (t *Task) End(err error) error {
 	}
 	whole := err == nil && !stopped
 	err = errors.Join(err, t.guard(func() error { return t.close(whole) }), t.settle())
-	t.stats.records.Store(t.records)
-	t.account.Stop(t.clock.Now())
+	now := t.clock.Now()
+	t.processed(now)
+	t.publish(now)
+	t.account.Stop(now)
 	if err == nil && whole {
 		return nil
 	}
@@ -233,6 +241,9 @@ func (t *Task) open() error {
 		for _, p := range t.ctx.Partitions() {
 			t.checkpoints.subs += p.Subpartitions()
 		}
+	}
+	if t.markers != nil {
+		t.markers.due = t.clock.Now() + t.markers.Interval
 	}
 	t.initLending()
 	t.initPrefetch()

@@ -50,6 +50,9 @@ func (t *Task) initTime() {
 
 // mark takes a record that is no data. ch is its channel, negative if that is unknown.
 func (t *Task) mark(ch int, r *record.Record) error {
+	if r.Kind == record.Marker {
+		return t.takeMarker(ch, r)
+	}
 	if r.Kind != record.Watermark || len(r.Payload) != 8 {
 		return nil
 	}
