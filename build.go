@@ -32,6 +32,7 @@ type builder struct {
 	arena    *bufferpool.Arena
 	ctx      context.Context
 	clock    perf.Clock
+	stack    *netstack.Stack // nil when there is no other worker
 	keep     *keeper // nil without checkpoints
 	stateDir string
 	combiner *unaligned.Combiner
@@ -67,6 +68,7 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		parker: netstack.NewParker(), migrations: map[string]operators.Migration{},
 	}
 	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord, InFlightTime: b.plan.job.opts.Network.InFlightTime}
+	cfg.Markers = b.markers(head, index)
 	if head.puller != nil {
 		cfg.Source = head.puller(c.output(head))
 	} else {

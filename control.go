@@ -225,7 +225,7 @@ func (w *worker) stackOptions(at place) netstack.StackOptions {
 		Arena: w.arena, Index: at.index, Peers: at.addresses, Listener: at.listener, Network: at.network,
 		Job: w.plan.job.name, Epoch: max(1, w.keep.currentEpoch()), Graph: graph, Layout: layout,
 		TLS: c.TLS, InsecurePlaintext: c.InsecurePlaintext, ConnectTimeout: c.ConnectTimeout,
-		OnControl: w.hear, OnFailure: w.lost, Log: w.plan.job.opts.Log,
+		Clock: w.clock, ClockInterval: w.clockInterval(), OnControl: w.hear, OnFailure: w.lost, Log: w.plan.job.opts.Log,
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // Job is a graph of operators. Building it starts nothing: sources, goroutines,
@@ -13,6 +15,7 @@ type Job struct {
 	name  string
 	opts  Options
 	nodes []*node
+	clock perf.Clock // of a test; nil: the system's
 }
 
 // NewJob returns an empty job. The name identifies it to other workers and to

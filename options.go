@@ -32,6 +32,11 @@ type Options struct {
 	// should be on a local disk. Timers stay in memory. Needs Checkpoints.
 	StateDir string
 
+	// LatencyMarkers, if set, is how often each subtask of a source sends a marker through
+	// the job that measures how long records take: see Handle.Latencies. At least 1 ms;
+	// default 0: none are sent, and nothing is measured.
+	LatencyMarkers time.Duration
+
 	Network     Network
 	Cluster     Cluster
 	Checkpoints Checkpoints
@@ -137,6 +142,9 @@ func (o Options) Validate() error {
 	}
 	if o.StateDir != "" && !o.Checkpoints.Enabled() {
 		bad("StateDir needs Checkpoints: set Checkpoints.Dir")
+	}
+	if d := o.LatencyMarkers; d < 0 || d > 0 && d < time.Millisecond {
+		bad("LatencyMarkers %v, want at least 1ms, or 0 for none", d)
 	}
 	workers := max(len(o.Cluster.Workers), o.Cluster.Processes)
 	errs = append(errs, arena.Validate(), o.Cluster.validate(), o.Checkpoints.validate(workers, o.Cluster.Index))

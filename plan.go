@@ -75,17 +75,21 @@ func (p *plan) fingerprints() (graph, layout uint64) {
 // chainName is the names of the operators that are fused to head.
 func chainName(head *node) string {
 	var names []string
-	var walk func(*node)
-	walk = func(n *node) {
+	for _, n := range head.chain() {
 		names = append(names, n.name)
-		for _, e := range n.outputs {
-			if e.fused() {
-				walk(e.to)
-			}
+	}
+	return strings.Join(names, " -> ")
+}
+
+// chain is the operators that run in a subtask that begins with n, n included.
+func (n *node) chain() []*node {
+	list := []*node{n}
+	for _, e := range n.outputs {
+		if e.fused() {
+			list = append(list, e.to.chain()...)
 		}
 	}
-	walk(head)
-	return strings.Join(names, " -> ")
+	return list
 }
 
 // between names the edges that have channels from one of two workers to the other.

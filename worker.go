@@ -19,6 +19,7 @@ type worker struct {
 	// constant after newWorker
 	plan        *plan
 	index       int
+	clock       perf.Clock
 	arena       *bufferpool.Arena
 	stack       *netstack.Stack // nil when there is no other worker
 	subtasks    []*subtask
@@ -41,10 +42,13 @@ type worker struct {
 
 // newWorker builds everything; nothing runs before run. On error nothing is left.
 func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker, err error) {
-	w := &worker{plan: p, index: place.index, finished: make(chan struct{}), keep: k}
+	w := &worker{plan: p, index: place.index, finished: make(chan struct{}), keep: k, clock: p.job.clock}
 	w.started, w.parts = make(chan start, 1), map[int][]byte{}
 	w.mu.done = map[int]bool{}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	if w.clock == nil {
+		w.clock = perf.NewClock()
+	}
 	net := p.job.opts.Network
 	w.arena, err = bufferpool.New(bufferpool.Options{SegmentSize: net.BufferSize, Budget: net.Memory})
 	if err != nil {
@@ -76,7 +80,7 @@ func newWorker(ctx context.Context, p *plan, place place, k *keeper) (_ *worker,
 }
 
 func (w *worker) build() error {
-	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: perf.NewClock(), keep: w.keep, tell: w.notify, stateDir: w.stateDir()}
+	b := &builder{plan: w.plan, arena: w.arena, ctx: w.ctx, clock: w.clock, stack: w.stack, keep: w.keep, tell: w.notify, stateDir: w.stateDir()}
 	if w.keep != nil {
 		b.combiner = unaligned.NewCombiner(w.keep.blobs)
 	}
