@@ -22,6 +22,8 @@ type jobFlags struct {
 	BufferSize     bytesize      `help:"Size of a network buffer, a power of two." default:"32KiB"`
 	FlushInterval  time.Duration `help:"How long a record may wait for its buffer to fill." default:"1ms"`
 
+	LatencyMarkers time.Duration `help:"How often sources send a marker through the job; at the end a line tells how long they took to each sink of this process. 0: never." placeholder:"100ms"`
+
 	checkpointFlags
 }
 
@@ -39,7 +41,7 @@ func (f jobFlags) options(e *env) overtake.Options {
 		Network:     overtake.Network{Memory: int64(f.Memory), BufferSize: int(f.BufferSize), FlushInterval: f.FlushInterval},
 		Cluster:     overtake.Cluster{Processes: f.Processes, Workers: f.Cluster, Index: f.Index, InsecurePlaintext: f.Insecure},
 		Checkpoints: f.checkpoints(), Restart: f.restart(),
-		Log: e.log,
+		LatencyMarkers: f.LatencyMarkers, Log: e.log,
 	}
 }
 

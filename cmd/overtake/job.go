@@ -74,6 +74,7 @@ func (r *running) wait(signals <-chan os.Signal) error {
 		select {
 		case <-r.h.Done():
 			show.end()
+			printLatencies(os.Stderr, r.h.Latencies())
 			return r.conclude(r.h.Wait())
 		case <-tick.C:
 			show.update()
