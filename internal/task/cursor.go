@@ -119,6 +119,7 @@ func (t *Task) slice() (n int, err error) {
 			if t.time.busy || r.Kind == record.Marker && !t.ctx.Available() {
 				return n, nil // operators are told, or there is output again, before the next record
 			}
+			n-- // it is not one of the records that are read
 			continue
 		}
 		if err := t.process(rest); err != nil {
