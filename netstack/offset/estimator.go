@@ -25,8 +25,9 @@ type Estimator struct {
 	low, high int64 // what the offset was between
 	at        int64 // at this time of the own clock
 
-	open    bool  // a question has been asked
-	asked   int64 // when
+	begun   bool  // a question has been asked
+	asked   int64 // when, the last one
+	open    bool  // it has no answer yet
 	waited  int   // ticks since then
 	answers int   // up to burst
 	jumps   uint64
@@ -42,17 +43,19 @@ func (e *Estimator) Tick() (ask bool) {
 }
 
 // Ask notes that a question leaves at a time of the own clock, which identifies it.
-func (e *Estimator) Ask(now int64) { e.open, e.asked, e.waited = true, now, 0 }
+func (e *Estimator) Ask(now int64) { e.begun, e.open, e.asked, e.waited = true, true, now, 0 }
 
 // Answer takes the answer to the question that was asked at asked: the times at which
 // the peer had received the question and has sent the answer, on its clock, and the time
-// now, at which the answer is here. An answer to another question than the open one, and
-// one that cannot be, are worth nothing. It reports whether to ask again at once.
+// now, at which the answer is here. One that comes late, to a question that was given up,
+// still says what it says; one that cannot be, or to no question at all, is worth nothing.
+// It reports whether to ask again at once.
 func (e *Estimator) Answer(asked, received, replied, now int64) (ask bool) {
-	if !e.open || asked != e.asked {
+	if !e.begun || e.asked-asked < 0 {
 		return false
 	}
-	e.open = false
+	last := e.open && asked == e.asked
+	e.open = e.open && !last
 	low, high := replied-now, received-asked+drift(now-asked)
 	trip := high - low
 	if now-asked < 0 || replied-received < 0 || trip < 0 || trip > maxTrip {
@@ -60,7 +63,7 @@ func (e *Estimator) Answer(asked, received, replied, now int64) (ask bool) {
 	}
 	e.narrow(low, high, now)
 	e.answers = min(e.answers+1, burst)
-	return e.answers < burst
+	return last && e.answers < burst
 }
 
 // narrow adds that the offset is between low and high now.

@@ -16,6 +16,7 @@ import (
 //	new ahead=1000 [now=5]     the peer's clock is ahead by so much; "edge": the own is at its end
 //	tick n=1                   the interval has passed so often
 //	ask                        a question leaves, whether or not it is due
+//	early                      an answer to a question that has not been asked
 //	answer there=9 back=9 held=1   the open question takes so long each way, and the peer so long between
 //	late                       the answer before comes again
 //	older                      the answer to the question before the open one comes
@@ -68,6 +69,8 @@ func (x *script) run(t *testing.T, d *datadriven.TestData) string {
 		x.last = [3]int64{x.asked, received, x.now + x.ahead}
 		x.now += arg("back", 10)
 		say("ask again: %v", x.e.Answer(x.last[0], x.last[1], x.last[2], x.now))
+	case "early":
+		say("ask again: %v", x.e.Answer(x.now+1, x.now, x.now, x.now))
 	case "older":
 		received := x.now + x.ahead
 		say("ask again: %v", x.e.Answer(x.older, received, received, x.now))
