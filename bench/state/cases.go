@@ -4,35 +4,49 @@ import (
 	"context"
 
 	"github.com/overtake-stream/overtake/bench"
-	"github.com/overtake-stream/overtake/perf"
 )
 
+// processor is at the end of the name of a case that leaves out the time in which a
+// thread had no processor.
+const processor = "/processor-time"
+
 // loadCases put all keys into an empty store.
-func (p *plan) loadCases() []bench.Case {
-	parameters := p.parameters(map[string]any{"quantile": 0.9999, "clock_included": true})
-	load := func(kind string) bench.Latency {
+func (p *plan) loadCases() (list []bench.Case) {
+	load := func(kind string) func(own bool) bench.Latency {
 		warm := false
-		return func(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
+		return shared(func(ctx context.Context) (reply, error) {
 			if !warm { // every run begins from nothing
 				warm = true
-				into.Record(0)
-				return nil
+				return reply{Counts: [][2]int64{{0, 1}}, Own: [][2]int64{{0, 1}}}, nil
 			}
 			peer, err := p.fleet.fresh(ctx, p.spec(kind))
 			if err != nil {
-				return err
+				return reply{}, err
 			}
-			peer.loaded.record(into)
-			peer.loaded.Counts = nil
-			parameters["clock_seconds"] = peer.loaded.More["clock_seconds"]
-			return nil
+			loaded := peer.loaded
+			peer.loaded.Counts, peer.loaded.Own = nil, nil
+			return loaded, nil
+		})
+	}
+	ours, builtin, none := load(kindOurs), load(kindBuiltin), load(kindNone)
+	for _, quantile := range []struct {
+		name string
+		of   float64
+	}{{"load/p99.99", 0.9999}, {"load/max", 1}} {
+		for _, own := range []bool{false, true} {
+			name := quantile.name
+			if own {
+				name += processor
+			}
+			list = append(list, bench.Case{
+				Name: p.name(name), Metric: "latency", Unit: "s", Better: bench.Lower,
+				Parameters: p.parameters(map[string]any{"quantile": quantile.of, "clock_included": true}),
+				Latency:    ours(own), Quantile: quantile.of,
+				Baselines: []bench.Baseline{{Name: kindBuiltin, Latency: builtin(own)}, {Name: kindNone, Latency: none(own)}},
+			})
 		}
 	}
-	return []bench.Case{{
-		Name: p.name("load/p99.99"), Metric: "latency", Unit: "s", Better: bench.Lower, Parameters: parameters,
-		Latency: load(kindOurs), Quantile: 0.9999,
-		Baselines: []bench.Baseline{{Name: kindBuiltin, Latency: load(kindBuiltin)}},
-	}}
+	return list
 }
 
 // sizeCases are about what loading left, and about the first updates.
@@ -100,10 +114,14 @@ func (p *plan) speedCases() []bench.Case {
 // take it as long.
 const between, fewBetween = 1000, 20
 
-// pauseCases are about snapshots of a store that is updated.
+// pauseCases are about snapshots of a store that is updated, and about the updates after them.
 func (p *plan) pauseCases() []bench.Case {
+	return append(p.snapshotCases(), p.afterCases()...)
+}
+
+func (p *plan) snapshotCases() (list []bench.Case) {
 	const limit, floor, smallest = "10 µs", "no snapshot", "smallest size"
-	pause := func(kind string, keep int) bench.Latency {
+	pause := func(kind string, keep int) func(own bool) bench.Latency {
 		q := request{Op: "pause", Count: p.snapshots(), Keep: keep, Confirm: true, Window: between}
 		if kind == kindBuiltin {
 			q.Count = 1
@@ -113,28 +131,44 @@ func (p *plan) pauseCases() []bench.Case {
 		}
 		return p.latencies(kind, q)
 	}
-	one := func(name string, quantile float64, keep int) bench.Case {
+	one := func(name string, quantile float64, keep int, ours bench.Latency) bench.Case {
 		return bench.Case{
-			Name: p.name(name), Metric: "latency", Unit: "s", Better: bench.Lower, Quantile: quantile, Latency: pause(kindOurs, keep),
+			Name: p.name(name), Metric: "latency", Unit: "s", Better: bench.Lower, Quantile: quantile, Latency: ours,
 			Parameters: p.parameters(map[string]any{"quantile": quantile, "snapshots": p.snapshots(), "updates_between": between, "open": keep}),
 		}
 	}
-	alone, open := one("snapshot/p99.9", 0.999, 0), one("snapshot/8-open/p99.9", 0.999, 8)
-	goal := bench.Baseline{Name: limit, Latency: constant(10_000)}
-	of := func(kind string) bench.Baseline { return bench.Baseline{Latency: pause(kind, 0)} }
-	none := bench.Baseline{Name: floor, Latency: pause(kindOurs, -1)}
-	alone.Baselines = append([]bench.Baseline{goal, none}, p.baselines(of, kindBuiltin, kindBtree, kindHAMT)...)
-	open.Baselines = []bench.Baseline{goal, none}
-	alone.Goal, open.Goal = &bench.Goal{Baseline: limit, Ratio: 1}, &bench.Goal{Baseline: limit, Ratio: 1}
-	list := []bench.Case{alone, open}
+	goal, none := bench.Baseline{Name: limit, Latency: constant(10_000)}, pause(kindOurs, -1)
+	var alone func(own bool) bench.Latency
+	for _, c := range []struct {
+		name string
+		keep int
+	}{{"snapshot/p99.9", 0}, {"snapshot/8-open/p99.9", 8}} {
+		ours := pause(kindOurs, c.keep)
+		wall, own := one(c.name, 0.999, c.keep, ours(false)), one(c.name+processor, 0.999, c.keep, ours(true))
+		wall.Baselines = []bench.Baseline{goal, {Name: floor, Latency: none(false)}}
+		own.Baselines = []bench.Baseline{goal, {Name: floor, Latency: none(true)}}
+		wall.Goal, own.Goal = &bench.Goal{Baseline: limit, Ratio: 1}, &bench.Goal{Baseline: limit, Ratio: 1}
+		if c.keep == 0 {
+			alone = ours
+			of := func(kind string) bench.Baseline { return bench.Baseline{Latency: pause(kind, 0)(false)} }
+			wall.Baselines = append(wall.Baselines, p.baselines(of, kindBuiltin, kindBtree, kindHAMT)...)
+		}
+		list = append(list, wall, own)
+	}
 	if p.n > p.first {
 		small := *p
 		small.n = p.first
-		growth := one("snapshot/p50", 0.5, 0)
-		growth.Baselines = []bench.Baseline{{Name: smallest, Latency: small.latencies(kindOurs, request{Op: "pause", Count: p.snapshots(), Confirm: true, Window: between})}}
-		growth.Goal = &bench.Goal{Baseline: smallest, Ratio: 1.5}
+		growth := one("snapshot/p50", 0.5, 0, alone(false))
+		few := small.latencies(kindOurs, request{Op: "pause", Count: p.snapshots(), Confirm: true, Window: between})
+		growth.Baselines = []bench.Baseline{{Name: smallest, Latency: few(false)}}
+		growth.Goal = &bench.Goal{Baseline: smallest, Ratio: 1.2}
 		list = append(list, growth)
 	}
+	return list
+}
+
+// afterCases update right after a snapshot, which is open.
+func (p *plan) afterCases() []bench.Case {
 	after := func(kind string) bench.Baseline {
 		n := min(1e6, p.n/10)
 		if kind == kindBtree || kind == kindHAMT {
@@ -157,7 +191,7 @@ func (p *plan) pauseCases() []bench.Case {
 	ahead.Name += "/64-ahead"
 	ahead.Ours = p.measure(kindOurs, request{Op: "after", Count: max(1, min(1e6, p.n/10)), Ahead: true})
 	ahead.Baselines = []bench.Baseline{{Name: "itself, one key at a time", Run: after(kindOurs).Run}}
-	return append(list, afterwards, ahead)
+	return []bench.Case{afterwards, ahead}
 }
 
 // collectCases collect all garbage with the store live.

@@ -14,7 +14,9 @@
 //
 // Rates of what one thread does count the processor time of that thread, so that other
 // programs on the machine disturb them less; latencies, collections and files count all
-// time.
+// time. Of latencies there are cases "processor-time", too, with the same runs but without
+// the time in which the thread had no processor; and "no map" or "no snapshot" is what the
+// same loop has without a store, which no store can be below.
 //
 // Processes of one size are started when a case first needs them and stopped when no
 // case to come does, so that large sizes do not fill memory together.

@@ -17,7 +17,9 @@ func (s *server) load() (reply, error) {
 		return reply{}, err
 	}
 	s.store = store
-	t := &tally{many: make([]int64, 0, 1<<16)}
+	t, own := &tally{many: make([]int64, 0, 1<<16)}, &tally{many: make([]int64, 0, 1<<16)}
+	w := watch{clock: s.clock, busy: s.busy}
+	w.start()
 	start := s.clock.Now()
 	last := start
 	for i := range uint64(s.spec.N) {
@@ -26,10 +28,14 @@ func (s *server) load() (reply, error) {
 		}
 		now := s.clock.Now()
 		t.add(now - last)
-		last = now
+		mine, asked := w.own(now - last)
+		own.add(mine)
+		if last = now; asked {
+			last = s.clock.Now()
+		}
 	}
-	r := reply{Value: (last - start).Seconds(), Counts: t.counts()}
-	t = nil
+	r := reply{Value: (last - start).Seconds(), Counts: t.counts(), Own: own.counts()}
+	t, own = nil, nil
 	heapAfter, residentAfter := memory()
 	n := float64(s.spec.N)
 	r.More = map[string]float64{

@@ -6,12 +6,12 @@ import (
 	"github.com/overtake-stream/overtake/statecow"
 )
 
-// pause takes Count snapshots with Window updates between them and times each; the last
-// Keep of them stay open. A negative Keep takes none, to show what else there is in the
+// pause takes Count snapshots with Window updates between them and times each, and how long the
+// thread had the processor meanwhile; the last Keep of them stay open. A negative Keep takes none, to show what else there is in the
 // figures.
 func (s *server) pause(q request) (reply, error) {
 	d, keys := draw(q.Seed, s.spec.N), make([]uint64, q.Window)
-	t, open := &tally{}, make([]func(), 0, max(0, q.Keep)+1)
+	t, own, open := &tally{}, &tally{}, make([]func(), 0, max(0, q.Keep)+1)
 	take := s.store.snapshot
 	if c, ok := s.store.(cow); ok && q.Confirm {
 		take = func() func() { return confirm(c.state()) }
@@ -24,9 +24,11 @@ func (s *server) pause(q request) (reply, error) {
 		if err := s.store.update(keys); err != nil {
 			return reply{}, err
 		}
-		start := s.clock.Now()
+		used, start := s.busy.Now(), s.clock.Now()
 		held := take()
-		t.add(s.clock.Now() - start)
+		took := s.clock.Now() - start
+		t.add(took)
+		own.add(min(took, s.busy.Now()-used))
 		if q.Keep < 0 {
 			continue
 		}
@@ -38,7 +40,7 @@ func (s *server) pause(q request) (reply, error) {
 	for _, release := range open {
 		release()
 	}
-	return reply{Counts: t.counts()}, s.maintain()
+	return reply{Counts: t.counts(), Own: own.counts()}, s.maintain()
 }
 
 // confirm takes a snapshot that becomes the base of increments when it is released, as

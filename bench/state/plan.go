@@ -42,7 +42,7 @@ func (p *plan) groups() []group {
 	}
 	during := p.duringCase()
 	return []group{
-		{cases: p.loadCases(), pairs: pairs, alive: alive(kindOurs, kindBuiltin)},
+		{cases: p.loadCases(), pairs: pairs, alive: alive(kindOurs, kindBuiltin, kindNone)},
 		{cases: p.sizeCases(), pairs: 1, alive: alive(kindOurs, kindBuiltin)},
 		{cases: p.writeCases("write/as-loaded", true), pairs: pairs, alive: alive(kindOurs, kindBuiltin)},
 		{cases: p.speedCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
@@ -123,20 +123,39 @@ func (p *plan) measure(kind string, q request) bench.Measure {
 	}
 }
 
-// latencies is measure for latencies.
-func (p *plan) latencies(kind string, q request) bench.Latency {
+// latencies is measure for latencies. What it returns makes one side of a case; all sides
+// made by it show the same runs, with the time that a thread had no processor or without.
+func (p *plan) latencies(kind string, q request) func(own bool) bench.Latency {
 	seed := p.cfg.Seed * 1000
-	return func(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
+	return shared(func(ctx context.Context) (reply, error) {
 		seed++
 		q := q
 		q.Seed = seed
 		peer, err := p.fleet.get(ctx, p.spec(kind))
 		if err != nil {
-			return err
+			return reply{}, err
 		}
-		r, err := peer.ask(q)
-		r.record(into)
-		return err
+		return peer.ask(q)
+	})
+}
+
+// shared returns sides that show the runs of one measurement.
+func shared(run func(context.Context) (reply, error)) func(own bool) bench.Latency {
+	var runs []reply
+	return func(own bool) bench.Latency {
+		next := 0
+		return func(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
+			if next == len(runs) {
+				r, err := run(ctx)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, r)
+			}
+			runs[next].record(into, own)
+			next++
+			return nil
+		}
 	}
 }
 

@@ -37,12 +37,17 @@ type reply struct {
 	Value  float64            // the figure, in base units
 	More   map[string]float64 `json:",omitempty"`
 	Counts [][2]int64         `json:",omitempty"` // nanoseconds, and how often
+	Own    [][2]int64         `json:",omitempty"` // the same, without the time in which the thread had no processor
 	Err    string             `json:",omitempty"`
 }
 
-// record adds the latencies to a histogram.
-func (r reply) record(into *perf.Histogram) {
-	for _, c := range r.Counts {
+// record adds the latencies to a histogram, own or all of them.
+func (r reply) record(into *perf.Histogram, own bool) {
+	counts := r.Counts
+	if own {
+		counts = r.Own
+	}
+	for _, c := range counts {
 		for range c[1] {
 			into.Record(c[0])
 		}

@@ -3,7 +3,6 @@ package state
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/overtake-stream/overtake/perf"
@@ -94,31 +93,4 @@ func (s *server) get(q request) (reply, error) {
 		err = fmt.Errorf("%d reads summed to %d: keys are missing", q.Count, sum)
 	}
 	return rate(q.Count, took), err
-}
-
-// tally counts latencies in nanoseconds.
-type tally struct {
-	few  [1 << 15]int64
-	many []int64
-}
-
-func (t *tally) add(d time.Duration) {
-	if n := max(0, int64(d)); n < int64(len(t.few)) {
-		t.few[n]++
-	} else {
-		t.many = append(t.many, n)
-	}
-}
-
-func (t *tally) counts() (list [][2]int64) {
-	for n, c := range t.few {
-		if c > 0 {
-			list = append(list, [2]int64{int64(n), c})
-		}
-	}
-	slices.Sort(t.many)
-	for _, n := range t.many {
-		list = append(list, [2]int64{n, 1})
-	}
-	return list
 }

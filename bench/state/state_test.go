@@ -45,7 +45,8 @@ func TestEveryCaseRunsAndTheDocumentIsValid(t *testing.T) {
 		checkResult(t, r)
 	}
 	for _, name := range []string{
-		"load/p99.99", "bytes-per-key", "allocations-per-update", "update", "update/64-ahead", "get", "update/while-written",
+		"load/p99.99", "load/p99.99/processor-time", "load/max", "load/max/processor-time", "snapshot/p99.9/processor-time", "snapshot/8-open/p99.9/processor-time",
+		"bytes-per-key", "allocations-per-update", "update", "update/64-ahead", "get", "update/while-written",
 		"snapshot/p99.9", "snapshot/8-open/p99.9", "update/after-snapshot", "full-collection", "write", "write/as-loaded", "update/after-snapshot/64-ahead", "restore", "write/file",
 		"increment/5%-changed", "increment/unchanged", "memory/overlapping-snapshots",
 	} {
