@@ -199,3 +199,9 @@ func hog(n int) (stop func()) {
 		running.Wait()
 	}
 }
+
+// RoundTrips measures count messages of 64 bytes to another process and back, one at a
+// time, over loopback TCP: into gets each, in nanoseconds. Programs call Child first.
+func RoundTrips(ctx context.Context, count int64, into *perf.Histogram) error {
+	return wire{Memory: 16 << 20}.roundTrips(ctx, count, into)
+}

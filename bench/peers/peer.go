@@ -25,4 +25,4 @@ type Peer struct {
 }
 
 // All returns the peers that there are.
-func All() []Peer { return []Peer{flink()} }
+func All() []Peer { return []Peer{flink(), timely(), jet(), disruptor()} }

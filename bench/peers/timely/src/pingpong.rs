@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use timely::dataflow::operators::vec::{Filter, Map};
 use timely::dataflow::operators::{Concat, ConnectLoop, Exchange, Feedback, Probe, ToStream};
@@ -10,19 +10,22 @@ use timely::worker::Worker;
 
 use crate::args::Args;
 use crate::cluster::Cluster;
+use crate::measured::{gather, Share};
 
 pub fn run(args: &Args) -> Result<(), String> {
     let cluster = Cluster::new(args)?;
     let (first, config) = (cluster.first, cluster.config.clone());
     let a = args.clone();
     timely::execute(config, move |worker| {
-        let n = a.number("iterations", 100_000);
-        once(worker, n / 4); // warms up
-        let (seconds, hops) = once(worker, n);
+        let millis = a.number("millis", 1000);
+        once(worker, millis / 4); // warms up
+        let share = once(worker, millis);
+        let total = gather(worker, share);
         if first && worker.index() == 0 {
             println!(
-                r#"{{"case":"pingpong","metric":"iteration","unit":"s","value":{:e},"records":{n},"check":"{hops}","settings":{{"timely":"0.32.0","workers":{},"processes":{},"build":"release, fat LTO"}}}}"#,
-                seconds / n as f64,
+                r#"{{"case":"pingpong","metric":"iteration","unit":"s","value":{:e},"records":{},"settings":{{"timely":"0.32.0","workers":{},"processes":{},"build":"release, fat LTO"}}}}"#,
+                total.seconds / total.records as f64,
+                total.records,
                 a.number("workers", 2),
                 a.number("processes", 1),
             );
@@ -31,10 +34,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     cluster.end()
 }
 
-/// Returns the time and how many hops ended at this worker, times the number of workers.
-fn once(worker: &mut Worker, n: u64) -> (f64, u64) {
-    let start = Instant::now();
-    let (index, peers) = (worker.index(), worker.peers());
+/// Lets the record go round for some time.
+fn once(worker: &mut Worker, millis: u64) -> Share {
+    let (start, limit) = (Instant::now(), Duration::from_millis(millis));
+    let index = worker.index();
     let hops = Rc::new(Cell::new(0u64));
     let seen = hops.clone();
     let probe = worker.dataflow::<u64, _, _>(move |scope| {
@@ -48,11 +51,11 @@ fn once(worker: &mut Worker, n: u64) -> (f64, u64) {
                 *x += 1;
                 seen.set(seen.get() + 1);
             })
-            .filter(move |&x| x < n);
+            .filter(move |_| start.elapsed() < limit);
         let (probe, looped) = looped.probe();
         looped.connect_loop(helper);
         probe
     });
     worker.step_while(|| !probe.done());
-    (start.elapsed().as_secs_f64(), hops.get() * peers as u64)
+    Share { records: hops.get(), seconds: start.elapsed().as_secs_f64(), ..Share::default() }
 }

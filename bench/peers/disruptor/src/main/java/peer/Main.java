@@ -8,6 +8,7 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
+import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -53,7 +54,9 @@ public final class Main {
             new Handoff(consumers, batch, ring, spin).run(n / 4);
         }
         Handoff h = new Handoff(consumers, batch, ring, spin);
+        long cpu = cpu();
         double seconds = h.run(n);
+        cpu = cpu() - cpu;
         String settings = String.format(Locale.ROOT,
             "{\"disruptor\":\"4.0.0\",\"java\":\"%s\",\"ring\":%d,\"publish_batch\":%d,\"consumers\":%d,\"wait\":\"%s\",\"heap\":\"%dm\"}",
             System.getProperty("java.version"), ring, batch, consumers, spin ? "BusySpin" : "Yielding",
@@ -61,6 +64,13 @@ public final class Main {
         System.out.printf(Locale.ROOT,
             "{\"case\":\"handoff\",\"metric\":\"time\",\"unit\":\"s/record\",\"value\":%e,\"records\":%d,\"check\":\"%d:%016x\",\"settings\":%s}%n",
             seconds / n, n, h.records(), h.sum(), settings);
+        System.out.printf(Locale.ROOT,
+            "{\"case\":\"handoff\",\"metric\":\"cpu\",\"unit\":\"s/record\",\"value\":%e,\"records\":%d}%n", cpu / 1e9 / n, n);
+    }
+
+    /** Processor time of this process, in nanoseconds. */
+    private static long cpu() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     /** The value of record n, of which all bits look random. */
