@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -30,11 +31,12 @@ type attempt struct {
 	cancel context.CancelFunc
 	log    *slog.Logger
 	failed string // why it ends before its time
+	began  time.Duration
 }
 
 // newAttempt builds the job and restores it.
 func newAttempt(w *world, par []int, mode protocol.Mode) (*attempt, error) {
-	a := &attempt{w: w, par: par, mode: mode, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	a := &attempt{w: w, par: par, mode: mode, began: w.now, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	if err := a.choose(); err != nil {
 		return nil, err
@@ -169,6 +171,7 @@ func (a *attempt) end() {
 			a.w.fail("%d buffers are held after the end: %v", held, a.arena.Ledger())
 		}
 	}
+	a.judgeLatencies()
 	a.cancel()
 	for _, s := range a.subs {
 		s.task.Cancel()

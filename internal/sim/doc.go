@@ -22,6 +22,8 @@
 //     time was due. Somebody can always go on until the job has ended.
 //   - Every checkpoint ends; none expires when nothing has gone wrong.
 //   - No buffer is held when an attempt has ended.
+//   - Latencies are not negative and not longer than their attempt, though every subtask
+//     has a clock of its own then; their error is that of the edges that they have crossed.
 //
 // That the oracles see is a test of its own: captures that lose or repeat one record must
 // be found.

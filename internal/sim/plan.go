@@ -39,6 +39,7 @@ type Plan struct {
 	concurrent int
 	timeout    time.Duration // of checkpoints, as long as there are failures to come; 0: none
 	overtake   time.Duration // AlignmentTimeout
+	markers    time.Duration // between a source's latency markers; 0: none. Then each subtask has a clock of its own
 
 	tick    time.Duration // most time that a step takes
 	delay   time.Duration // most time that a message takes
@@ -77,6 +78,7 @@ func NewPlan(seed uint64, scale int) *Plan {
 		requests: of(0, 0, 2), requestIn: of(50, 300),
 	}
 	p.groups = max(p.groups, p.limit)
+	p.markers = []time.Duration{0, 20_000, 500_000, 5_000_000}[mix(seed+1)%4]
 	p.windows = p.final && r.IntN(2) == 0
 	p.drawModes(r)
 	return p

@@ -56,6 +56,7 @@ func (sum *Result) add(r Result) {
 	sum.Overtook += r.Overtook
 	sum.Blobs += r.Blobs
 	sum.Committed += r.Committed
+	sum.Measured += r.Measured
 }
 
 func (p *Plan) describe(t *testing.T) {

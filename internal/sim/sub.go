@@ -27,6 +27,7 @@ type sub struct {
 	gate   *netstack.Gate
 	outs   []*netstack.Partition // by the node's outputs
 	stores *task.Stores
+	skew   time.Duration // of its clock, ahead of the world's
 	uids   []string
 
 	resume func() (task.Next, bool)
@@ -78,7 +79,7 @@ func (s *sub) runnable(now time.Duration) (at time.Duration, ok bool) {
 		return 0, false
 	}
 	at, ok = s.task.Due()
-	return max(at, s.until), ok
+	return max(at-s.skew, s.until), ok
 }
 
 // step lets the subtask go on.
@@ -135,8 +136,8 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	} else if err := s.inputs(ctx, cp, &cfg, next); err != nil {
 		return nil, err
 	}
-	cfg.Checkpoints = cp
-	s.task = task.New(cfg, a.w)
+	cfg.Checkpoints, cfg.Markers = cp, s.markers()
+	s.task = task.New(cfg, s)
 	return s, nil
 }
 

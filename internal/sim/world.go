@@ -32,7 +32,7 @@ type world struct {
 	crashes, faults, requests int // left
 
 	steps, completed, aborted, attempts, restored, replayed int
-	overtook, again, blobs                                  int
+	overtook, again, blobs, measured                        int
 	altered                                                 map[flightID]bool // what was tampered with
 	tampered                                                bool              // and restored
 }
@@ -91,6 +91,7 @@ type Result struct {
 	Overtook  int  // acknowledgements of subtasks whose barriers have overtaken data
 	Blobs     int  // that complete checkpoints refer to
 	Committed int  // records
+	Measured  int  // latency markers that have come to a subtask
 	Tampered  bool // a checkpoint was restored that had been tampered with
 }
 
@@ -103,7 +104,7 @@ func Run(p *Plan) Result {
 	w.run()
 	return Result{
 		Findings: w.findings, Steps: w.steps, Attempts: w.attempts, Restored: w.restored, Completed: w.completed,
-		Aborted: w.aborted, Replayed: w.replayed, Again: w.again, Overtook: w.overtook, Blobs: w.blobs, Committed: len(w.sink.records), Tampered: w.tampered,
+		Aborted: w.aborted, Replayed: w.replayed, Again: w.again, Overtook: w.overtook, Blobs: w.blobs, Committed: len(w.sink.records), Measured: w.measured, Tampered: w.tampered,
 	}
 }
 
