@@ -6,9 +6,11 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
-// InputStats is a gate's account, for one of its inputs, so far.
+// InputStats is a gate's account, for one of its inputs, so far. What was handed out
+// since the gate last looked at its inbox, a turn at most, is not noticed yet.
 type InputStats struct {
-	Buffers, Bytes uint64 // handed out; what was since the gate last looked at its inbox, a turn at most, is not counted yet
+	Buffers, Bytes uint64 // handed out
+	Queued         int    // data buffers that have arrived and were not handed out
 
 	// Queue is for how long, in nanoseconds, buffers have waited in the gate. It is
 	// shared: any goroutine may read it at any time. It is nil if no account of times is
@@ -26,8 +28,11 @@ type inAccount struct {
 	read []read
 }
 
-// read counts what was handed out.
-type read struct{ buffers, bytes uint64 }
+// read counts what was handed out, and what waits in the channels' queues.
+type read struct {
+	buffers, bytes uint64
+	queued         int
+}
 
 func newInAccount(o GateOptions) *inAccount {
 	n := len(o.Inputs)
@@ -42,7 +47,12 @@ func (g *Gate) Stats(input int) InputStats {
 	g.inbox.Lock()
 	defer g.inbox.Unlock()
 	n := g.inbox.read[input]
-	return InputStats{Buffers: n.buffers, Bytes: n.bytes, Queue: &g.account.queue[input]}
+	for i := range g.inbox.arrivals {
+		if a := &g.inbox.arrivals[i]; a.isData() && g.channels[a.channel].input == input {
+			n.queued++
+		}
+	}
+	return InputStats{Buffers: n.buffers, Bytes: n.bytes, Queued: n.queued, Queue: &g.account.queue[input]}
 }
 
 // took accounts for a buffer that is handed out, and returns the time.
@@ -52,7 +62,23 @@ func (a *inAccount) took(input int, it item) time.Duration {
 	n := &a.read[input]
 	n.buffers++
 	n.bytes += uint64(it.buf.Len())
+	n.queued--
 	return now
+}
+
+// publish lets others see the account as it is once the arrivals are in the channels'
+// queues. The caller holds the inbox.
+func (a *inAccount) publish(g *Gate, arrived []arrival) {
+	if len(a.read) == 1 {
+		a.read[0].queued = g.queued
+	} else {
+		for i := range arrived {
+			if it := &arrived[i]; it.isData() {
+				a.read[g.channels[it.channel].input].queued++
+			}
+		}
+	}
+	copy(g.inbox.read, a.read)
 }
 
 // arrived notes when the arrivals from index before on have come. Caller holds the

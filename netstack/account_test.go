@@ -177,10 +177,19 @@ func TestAccountByInput(t *testing.T) {
 		write(p, 0, numbered(1, 100))
 		p.Flush(0)
 	}
+	if a, b := l.ins[0].Stats(0).Queued, l.ins[0].Stats(1).Queued; a != 1 || b != 2 {
+		t.Errorf("%d and %d buffers queued in the inbox, want 1 and 2", a, b)
+	}
+	it, _ := l.ins[0].Next()
+	defer l.ins[0].Done(it.Channel)
+	defer it.Buf.Release()
+	if a, b := l.ins[0].Stats(0).Queued, l.ins[0].Stats(1).Queued; a != 1 || b != 2 {
+		t.Errorf("%d and %d buffers queued in channels, want 1 and 2 until the next look", a, b)
+	}
 	drain(l)
 	for input, want := range []uint64{1, 2} {
-		if st := l.ins[0].Stats(input); st.Buffers != want {
-			t.Errorf("input %d: %d buffers, want %d", input, st.Buffers, want)
+		if st := l.ins[0].Stats(input); st.Buffers != want || st.Queued != 0 {
+			t.Errorf("input %d: %+v, want %d buffers, all read", input, st, want)
 		}
 	}
 }

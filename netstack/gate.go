@@ -200,7 +200,7 @@ func (g *Gate) drain() bool {
 	g.queued += g.inbox.data
 	g.inbox.data, g.inbox.queued = 0, g.queued
 	if g.account != nil {
-		copy(g.inbox.read, g.account.read)
+		g.account.publish(g, arrived)
 	}
 	hasten := g.inbox.hasten
 	g.inbox.Unlock()
@@ -323,5 +323,8 @@ func (g *Gate) Close() {
 	g.queued = 0
 	g.inbox.Lock()
 	g.inbox.queued = 0
+	for i := range g.inbox.read {
+		g.inbox.read[i].queued = 0
+	}
 	g.inbox.Unlock()
 }

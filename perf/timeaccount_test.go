@@ -9,7 +9,15 @@ import (
 	"pgregory.net/rapid"
 )
 
+func needsAccount(t *testing.T) {
+	t.Helper()
+	if !perf.Enabled {
+		t.Skip("built with the tag noperf: no account is kept")
+	}
+}
+
 func TestTimesSumToWallTime(t *testing.T) {
+	needsAccount(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var a perf.TimeAccount
 		start := time.Duration(rapid.Int64Range(0, 1000).Draw(t, "start"))
@@ -20,10 +28,12 @@ func TestTimesSumToWallTime(t *testing.T) {
 			step := time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "step"))
 			now += step
 			want[current] += step
-			if got := a.Read(now); got != times(want) || got.Total() != now-start {
+			running := times(want)
+			running.Running = true
+			if got := a.Read(now); got != running || got.Wall != now-start || a.BusyAt(now) != got.Busy {
 				t.Fatalf("read %+v, want %v of %v", got, want, now-start)
 			}
-			current = rapid.SampledFrom([]perf.Activity{perf.Busy, perf.Idle, perf.Backpressured}).Draw(t, "to")
+			current = rapid.SampledFrom([]perf.Activity{perf.Busy, perf.Idle, perf.Backpressured, perf.Blocked}).Draw(t, "to")
 			a.To(current, now)
 		}
 		a.Stop(now)
@@ -34,10 +44,13 @@ func TestTimesSumToWallTime(t *testing.T) {
 }
 
 func times(m map[perf.Activity]time.Duration) perf.Times {
-	return perf.Times{Busy: m[perf.Busy], Idle: m[perf.Idle], Backpressured: m[perf.Backpressured]}
+	t := perf.Times{Busy: m[perf.Busy], Idle: m[perf.Idle], Backpressured: m[perf.Backpressured] + m[perf.Blocked], Blocked: m[perf.Blocked]}
+	t.Wall = t.Total()
+	return t
 }
 
 func TestNothingCountsUnlessStarted(t *testing.T) {
+	needsAccount(t)
 	var a perf.TimeAccount
 	if got := a.Read(5); got != (perf.Times{}) {
 		t.Fatalf("read %+v before the start", got)
@@ -45,21 +58,23 @@ func TestNothingCountsUnlessStarted(t *testing.T) {
 	a.Start(10)
 	a.Stop(12)
 	a.Start(20)
-	if got := a.Read(21); got != (perf.Times{Busy: 3}) {
+	if got := a.Read(21); got != (perf.Times{Busy: 3, Wall: 3, Running: true}) {
 		t.Fatalf("read %+v after a second start, want 3 busy", got)
 	}
 }
 
 func TestReadWithAnOlderTimeIsUpToTheLastTurn(t *testing.T) {
+	needsAccount(t)
 	var a perf.TimeAccount
 	a.Start(10)
 	a.To(perf.Idle, 30)
-	if got := a.Read(20); got != (perf.Times{Busy: 20}) {
+	if got := a.Read(20); got != (perf.Times{Busy: 20, Wall: 20, Running: true}) {
 		t.Fatalf("read %+v, want the account up to the last turn", got)
 	}
 }
 
 func TestReadersSeeWholeTurns(t *testing.T) {
+	needsAccount(t)
 	var a perf.TimeAccount
 	a.Start(0)
 	const turns = 20000
