@@ -1,0 +1,25 @@
+package nexmark
+
+import "github.com/overtake-stream/overtake"
+
+// Setup says how a query runs as a job.
+type Setup struct {
+	Engine overtake.Options
+	Pace   Pace
+	Output *Output // gets the result; required
+	// Check, if set, is called with every event, by all subtasks of the source. An error
+	// fails the job.
+	Check func() error
+}
+
+// Job returns the query as a job over the events of g.
+func (q Query) Job(g *Generator, s Setup) *overtake.Job {
+	job := overtake.NewJob("nexmark-"+q.Name, s.Engine)
+	s.Output.follow(g, s.Pace)
+	events := overtake.From(job, g.Source(s.Pace), overtake.WithName("events"), overtake.WithUID("events"))
+	if s.Check != nil {
+		events = overtake.TryMap(events, func(_ *overtake.Context, e *Event) (*Event, error) { return e, s.Check() })
+	}
+	q.build(&plan{gen: g, events: events, out: s.Output})
+	return job
+}

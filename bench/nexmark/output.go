@@ -1,0 +1,100 @@
+package nexmark
+
+import (
+	"sync"
+	"time"
+
+	"github.com/overtake-stream/overtake/operators"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+// Output is where a query's result goes. It serves one run of a job; the zero Output is
+// ready. Its result is exactly-once: it is taken back to the checkpoint when the job is.
+type Output struct {
+	Brief bool          // hash texts by their length alone, which is cheaper
+	Delay time.Duration // that each row, or change of one, takes
+	// Latency, if set, gets the time from when the latest event that a row depends on was
+	// due, in nanoseconds: the row's event time says which that was.
+	Latency *perf.Histogram
+
+	due func(time int64) time.Time // by event time
+
+	mu struct {
+		sync.Mutex
+		result Result
+	}
+}
+
+// Result is what subtasks that have ended found: after a job that has succeeded, all.
+func (o *Output) Result() Result {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mu.result
+}
+
+// follow tells latencies of a source with this pace.
+func (o *Output) follow(g *Generator, pace Pace) {
+	o.due = func(at int64) time.Time { return pace.Start.Add(pace.due(g.First(at))) }
+}
+
+// sink writes a query's rows.
+type sink[T any] struct {
+	out *Output
+	add func(t *Tally, v T)
+}
+
+// Open implements operators.Sink.
+func (s sink[T]) Open(ctx *operators.Context) (operators.Writer[T], error) {
+	return s.Resume(ctx, nil)
+}
+
+// Resume implements operators.ResumableSink.
+func (s sink[T]) Resume(ctx *operators.Context, positions [][]byte) (operators.ResumableWriter[T], error) {
+	w := &writer[T]{sink: s, ctx: ctx, tally: Tally{brief: s.out.Brief}}
+	for _, b := range positions {
+		if len(b) != 16 {
+			return nil, ErrPosition
+		}
+		w.tally.sum = w.tally.sum.plus(Result{Rows: int64(le.Uint64(b)), Hash: le.Uint64(b[8:])})
+	}
+	return w, nil
+}
+
+type writer[T any] struct {
+	sink[T]
+	ctx   *operators.Context
+	tally Tally
+	owed  time.Duration // of delays
+}
+
+// Write implements operators.Writer.
+func (w *writer[T]) Write(v T) error {
+	w.add(&w.tally, v)
+	if w.out.Latency != nil && w.ctx.HasTime {
+		w.out.Latency.Record(int64(time.Since(w.out.due(w.ctx.Time))))
+	}
+	if w.owed += w.out.Delay; w.owed >= time.Millisecond { // a sleep is seldom shorter
+		time.Sleep(w.owed)
+		w.owed = 0
+	}
+	return nil
+}
+
+// Position implements operators.ResumableWriter.
+func (w *writer[T]) Position(dst []byte) ([]byte, error) {
+	return le.AppendUint64(le.AppendUint64(dst, uint64(w.tally.sum.Rows)), w.tally.sum.Hash), nil
+}
+
+// Flush implements operators.Writer.
+func (w *writer[T]) Flush() error { return nil }
+
+// Close implements operators.Writer.
+func (w *writer[T]) Close(ok bool) error {
+	if !ok {
+		return nil
+	}
+	w.out.mu.Lock()
+	defer w.out.mu.Unlock()
+	w.out.mu.result = w.out.mu.result.plus(w.tally.sum)
+	return nil
+}
