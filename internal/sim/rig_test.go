@@ -28,6 +28,7 @@ type rig struct {
 	ends  [2]bool
 	said  map[protocol.Member][]task.Notice
 	extra map[identity]bool // records that were restored
+	share task.Restored     // with which
 }
 
 // ledger passes records on and saves which ones it has seen.

@@ -157,5 +157,6 @@ func (r *rig) replay(n int) {
 		}
 		share.InFlight = append(share.InFlight, f)
 	}
+	r.share = share
 	r.mid.task.Restore(share, 0)
 }
