@@ -7,7 +7,7 @@
 // happens to one between the two places is kept as time stamps in its Message, and is
 // reported along with it: a trap costs forty times as much as reading the clock.
 //
-//	sender    Opened ─ Sealed ─ Taken ─ WriteBegin (trap) ──▶ the kernel
+//	sender    Opened ─ Sealed ─ Granted ─ Taken ─ WriteBegin (trap) ──▶ the kernel
 //	receiver  Read ─ Decoded ─ Dequeued ─ Processed (trap)
 //
 // # How to attach
@@ -15,7 +15,7 @@
 // WriteBegin and Processed are assembly: they load their argument, a *Message, into
 // the first argument register of the C ABI and contain a no-op for the kernel to patch
 // (5 bytes on amd64, with one of 1 byte in front for kernels that cannot optimise
-// those; 4 bytes on arm64). An uprobe there reads the Message, which is 64 bytes in
+// those; 4 bytes on arm64). An uprobe there reads the Message, which is 72 bytes in
 // the layout that C gives the same struct.
 //
 // The gate is 8 bytes behind the 16 bytes of Magic in the writable data of the

@@ -8,14 +8,15 @@ type Message struct {
 	Sequence uint64   // of the message within its channel
 	End      uint64   // offset of the byte behind it in the connection's stream
 	Start    uint64   // WriteBegin: offset of the first byte of the write
-	Stamps   [3]int64 // of Now, ns; 0: not taken
+	Stamps   [4]int64 // of Now, ns; 0: not taken
 }
 
 // Indices of Message.Stamps at WriteBegin.
 const (
-	Opened = iota // the message's first record was appended
-	Sealed        // it was queued to be sent
-	Taken         // it had credit, and its turn: it was taken out of the queue
+	Opened  = iota // the message's first record was appended
+	Sealed         // it was queued to be sent
+	Granted        // credit came for it, if it had to wait for that
+	Taken          // it was its turn: it was taken out of the queue
 )
 
 // Indices of Message.Stamps at Processed.

@@ -64,7 +64,7 @@ func TestNothingAllocates(t *testing.T) {
 	var s Sampler
 	n := testing.AllocsPerRun(100, func() {
 		now, _ := s.Next()
-		m := Message{Stamps: [3]int64{now}}
+		m := Message{Stamps: [4]int64{now}}
 		WriteBegin(&m)
 		Processed(&m)
 	})

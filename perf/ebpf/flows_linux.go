@@ -1,0 +1,115 @@
+//go:build linux && (amd64 || arm64)
+
+package ebpf
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"github.com/cilium/ebpf"
+)
+
+// flows keeps the list of connections that the kernel side follows.
+type flows struct {
+	pids    []int
+	kernel  *ebpf.Map // flows
+	known   map[uint64]bool
+	edges   []edgeStats // by direction
+	maximum int
+}
+
+type tuple struct{ local, remote netip.AddrPort }
+
+// refresh finds connections between the processes, and follows new ones.
+func (f *flows) refresh(ctx context.Context) error {
+	conns, err := Conns(ctx, f.pids)
+	if err != nil {
+		return err
+	}
+	ends := map[tuple]*Connection{}
+	for i := range conns {
+		c := &conns[i]
+		ends[tuple{c.Local, c.Remote}] = c
+	}
+	for i := range conns {
+		a := &conns[i]
+		b := ends[tuple{a.Remote, a.Local}]
+		if b == nil || f.known[a.Cookie] || f.known[b.Cookie] || len(f.edges)+2 > f.maximum {
+			continue
+		}
+		if err := f.follow(a, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow gives the directions of a connection numbers.
+func (f *flows) follow(a, b *Connection) error {
+	out := uint32(len(f.edges))
+	f.edges = append(f.edges, newEdge(a, b), newEdge(b, a))
+	f.known[a.Cookie], f.known[b.Cookie] = true, true
+	for cookie, flow := range map[uint64]latencyFlow{a.Cookie: {Out: out, In: out + 1}, b.Cookie: {Out: out + 1, In: out}} {
+		if err := f.kernel.Put(cookie, flow); err != nil {
+			return fmt.Errorf("follow a connection: %w", err)
+		}
+	}
+	return nil
+}
+
+func newEdge(from, to *Connection) edgeStats {
+	return edgeStats{edge: Edge{Sender: from.PID, Receiver: to.PID, From: from.From, To: to.From}}
+}
+
+// peers returns the processes, of those that may be looked into, that are at the other
+// end of a process's connections.
+func peers(ctx context.Context, pids []int) ([]int, error) {
+	conns, err := Conns(ctx, pids)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[tuple]bool{}
+	for i := range conns {
+		wanted[tuple{conns[i].Remote, conns[i].Local}] = true
+	}
+	inodes := map[uint32]bool{}
+	err = inNamespaceOf(pids[0], func() error {
+		return diag(func(inode uint32, c *Connection) {
+			if wanted[tuple{c.Local, c.Remote}] {
+				inodes[inode] = true
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ownersOf(inodes)
+}
+
+// ownersOf returns the processes that hold any of the sockets.
+func ownersOf(inodes map[uint32]bool) (pids []int, err error) {
+	names, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name.Name())
+		if err != nil {
+			continue
+		}
+		own, err := socketInodes(pid)
+		if err != nil {
+			continue // gone, or not ours to look into
+		}
+		for inode := range own {
+			if inodes[inode] {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids, nil
+}
