@@ -41,6 +41,8 @@ func Child(known []Peer) bool {
 	}
 	if err != nil {
 		say(Line{Error: err.Error()})
+	} else if b := peakMemory(); b > 0 {
+		say(Line{Metric: rss, Unit: "B", Value: b})
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 )
 
 //go:embed flink/pom.xml flink/src
@@ -27,17 +28,22 @@ func flink() Peer {
 			return cmd.Run()
 		},
 		Command: func(dir string, p Params) []string {
-			return append(append([]string{"java"}, flinkJava()...), "-cp", filepath.Join(dir, "target", "lib", "*"), "peer.Main")
+			return append(append([]string{"java"}, flinkJava(p)...), "-cp", filepath.Join(dir, "target", "lib", "*"), "peer.Main")
 		},
 		Cases: flinkCases,
 	}
 }
 
-// flinkJava are the options of the Java machine. Flink's own scripts set the same
-// --add-opens.
-func flinkJava() []string {
+// flinkJava are the options of the Java machine. The heap is larger than what any case
+// fills, and grows when it is needed. Flink's own scripts set the same --add-opens.
+func flinkJava(p Params) []string {
+	heap := "4g"
+	if p.Int("keys") > 1e6 { // large state: about 110 bytes for a key and its count, and old ones while new ones are restored
+		heap = strconv.FormatInt(4+p.Int("keys")*200>>30, 10) + "g"
+	}
 	return []string{
-		"-Xms3g", "-Xmx3g", "-XX:MaxDirectMemorySize=2g", "-XX:+UseG1GC", "-XX:+AlwaysPreTouch",
+		"-Xms1g", "-Xmx" + heap, "-XX:MaxDirectMemorySize=2g", "-XX:+UseG1GC",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 		"--add-opens=java.base/java.util=ALL-UNNAMED",
 		"--add-opens=java.base/java.lang=ALL-UNNAMED",
 		"--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -45,5 +51,3 @@ func flinkJava() []string {
 		"--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 	}
 }
-
-func flinkCases(Config) []Case { return nil }

@@ -1,0 +1,129 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/checkpoint"
+)
+
+// workerPair is a job on two workers in this process, with half of the subtasks each, which
+// exchange records over loopback TCP: as two task managers of Flink in one Java process do.
+type workerPair struct {
+	name    string
+	options overtake.Options
+	build   func(job *overtake.Job)
+	// blobs gives a worker access to the store of checkpoints; nil: no checkpoints.
+	store checkpoint.Store
+	blobs func() (checkpoint.Blobs, error)
+}
+
+// parallelism is that of all jobs on both sides.
+const parallelism = 2
+
+// runningPair is such a job while it runs.
+type runningPair struct {
+	handles []*overtake.Handle // of worker 0, which coordinates, and worker 1
+	cancel  context.CancelFunc
+}
+
+// start starts both workers.
+func (w workerPair) start(ctx context.Context) (*runningPair, error) {
+	addrs, err := loopback(2)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r := &runningPair{cancel: cancel}
+	for i := range addrs {
+		o := w.options
+		o.Parallelism, o.Restart.Attempts = parallelism, -1
+		o.Cluster = overtake.Cluster{Workers: addrs, Index: i}
+		if w.store != nil {
+			o.Checkpoints.Interval, o.Checkpoints.Store = -1, w.store
+			if i > 0 {
+				o.Checkpoints.Store = checkpoint.NewMemory() // only the first worker's is used
+			}
+			if o.Checkpoints.Blobs, err = w.blobs(); err != nil {
+				return nil, errors.Join(err, r.stop())
+			}
+		}
+		job := overtake.NewJob(w.name, o)
+		w.build(job)
+		h, err := job.Start(ctx)
+		if err != nil {
+			return nil, errors.Join(err, r.stop())
+		}
+		r.handles = append(r.handles, h)
+	}
+	return r, nil
+}
+
+// wait waits for the end of the job.
+func (r *runningPair) wait() error {
+	var errs []error
+	for _, h := range r.handles {
+		errs = append(errs, h.Wait())
+	}
+	r.cancel()
+	return errors.Join(errs...)
+}
+
+// stop ends the job at once.
+func (r *runningPair) stop() error {
+	r.cancel()
+	var errs []error
+	for _, h := range r.handles {
+		if err := h.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// alive returns why the job has ended, if it has.
+func (r *runningPair) alive() error {
+	for _, h := range r.handles {
+		select {
+		case <-h.Done():
+			return errors.Join(errors.New("the job has ended too early"), h.Wait())
+		default:
+		}
+	}
+	return nil
+}
+
+// run runs the job to its end.
+func (w workerPair) run(ctx context.Context) error {
+	r, err := w.start(ctx)
+	if err != nil {
+		return err
+	}
+	return r.wait()
+}
+
+// loopback returns addresses that nobody listens on at the moment.
+func loopback(n int) (addrs []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs, nil
+}
+
+// pairSettings says how both workers are set up.
+func pairSettings(o overtake.Options) map[string]any {
+	buffer := o.Network.BufferSize
+	if buffer == 0 {
+		buffer = 32 << 10
+	}
+	return map[string]any{
+		"workers": "2 in one process, over loopback TCP", "parallelism": parallelism, "buffer": buffer, "others": "defaults",
+	}
+}
