@@ -56,12 +56,21 @@ func FuzzRestore(f *testing.F) {
 		if err != nil && !errors.As(err, &corrupt) && !errors.As(err, &layout) && !errors.Is(err, ErrBudget) {
 			t.Fatalf("Restore = %v", err)
 		}
-		stream := (&streamHeader{}).append(nil)
 		block := make([]byte, blockHead, blockHead+len(b))
 		h := blockHeader{kind, 0, records, uint32(len(b)), crc32.Checksum(b, castagnoli)}
 		h.encode(block)
-		_ = m.Restore(io.MultiReader(bytes.NewReader(stream), bytes.NewReader(block), bytes.NewReader(b)))
-		checkIndex(t, m)
+		for _, entries := range []int{0, 2 * fewEntries} { // one by one, and in bulk
+			m, err := New(Options{Budget: 4 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream := (&streamHeader{entries: entries}).append(nil)
+			_ = m.Restore(io.MultiReader(bytes.NewReader(stream), bytes.NewReader(block), bytes.NewReader(b)))
+			checkIndex(t, m)
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	})
 }
 

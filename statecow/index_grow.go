@@ -53,14 +53,25 @@ func (x *index) beginGrowth(spare int64) {
 	x.above, x.target = x.ratio(target), target
 }
 
-// reserve makes an empty index large enough for n entries at once.
-func (x *index) reserve(n int, spare int64) {
+// reserve makes an empty index large enough for n entries at once, and reports whether
+// it is.
+func (x *index) reserve(n int, spare int64) bool {
 	slots := int(float64(n)/(maxLoad-0.02)) + minSlots
-	if x.count > 0 || x.target != x.n || slots <= x.n || int64(slots+slack-x.limit)*slotSize > spare || x.extend(slots+slack) != nil {
-		return
+	if slots > 1<<bucketShift {
+		slots = roundUp(slots, 1<<bucketShift) // else the last bucket might be too small for its share
+	}
+	if x.count > 0 || x.target != x.n {
+		return false
+	}
+	if slots <= x.n {
+		return true
+	}
+	if int64(slots+slack-x.limit)*slotSize > spare || x.extend(slots+slack) != nil {
+		return false
 	}
 	x.n, x.target = slots, slots
 	x.below, x.above = x.ratio(slots), x.ratio(slots)
+	return true
 }
 
 // end is the first slot after the last entry.

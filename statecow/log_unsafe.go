@@ -107,13 +107,18 @@ func (l *log) append(h *head, n uint32) address {
 		h.seg, h.off = l.newSegment(l.takeSlot(), 1, h.cold), 0
 	}
 	a := h.seg.slot<<l.shift | h.off
+	l.extend(h, n)
+	return a
+}
+
+// extend adds n units to what was appended to the open segment, where there is room.
+func (l *log) extend(h *head, n uint32) {
 	h.off += n
 	h.seg.end = h.off
 	h.seg.live += n
 	l.owed += n
 	l.live += int64(n)
 	l.filled += int64(n)
-	return a
 }
 
 // appendLarge gives a large entry a segment of its own, before the open one in

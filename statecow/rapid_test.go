@@ -132,7 +132,10 @@ func contents(t *rapid.T, m *statecow.Map) map[string]string {
 	return got
 }
 
-func must(t *rapid.T, err error) {
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

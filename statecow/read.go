@@ -95,13 +95,23 @@ func (b *blockReader) each(h blockHeader, payload []byte, f func(Entry) error) e
 	for ; len(payload) > 0; n++ {
 		e, size := l.decode(payload)
 		if size == 0 {
-			return b.corrupt("record %d of a block does not fit it", n)
+			return b.misfit(n)
 		}
 		if err := f(Entry{Hash: e.hash, Deleted: h.kind == deleteBlock, Key: e.key, Value: e.value}); err != nil {
 			return err
 		}
 		payload = payload[size:]
 	}
+	return b.counted(h, n)
+}
+
+// misfit is the error of record n of a block.
+func (b *blockReader) misfit(n uint32) error {
+	return b.corrupt("record %d of a block does not fit it", n)
+}
+
+// counted notes that a block was read to its end and has n records.
+func (b *blockReader) counted(h blockHeader, n uint32) error {
 	if n != h.records {
 		return b.corrupt("a block of %d records holds %d", h.records, n)
 	}

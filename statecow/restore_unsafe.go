@@ -14,25 +14,41 @@ func (m *Map) Restore(r io.Reader) error {
 
 // RestoreOf is Restore for a caller who knows which key groups the snapshot covers, so
 // that room can be made for as many entries as will come.
-func (m *Map) RestoreOf(r io.Reader, covers Groups) error {
-	b := &blockReader{r: r}
-	if err := b.begin(); err != nil {
+func (m *Map) RestoreOf(from io.Reader, covers Groups) error {
+	r := restoration{m: m, in: &blockReader{r: from}}
+	if err := r.in.begin(); err != nil {
 		return err
 	}
-	if have := b.header.layout(); have.String() != m.layout.String() {
+	head := &r.in.header
+	if have := head.layout(); have.String() != m.layout.String() {
 		return &LayoutError{Have: have.String(), Want: m.layout.String()}
 	}
-	m.index.reserve(int(float64(b.header.entries)*m.opts.Groups.shareOf(covers)), m.spareBytes())
+	r.bulk = m.startBulk(int(float64(head.entries) * m.opts.Groups.shareOf(covers)))
+	err := r.blocks()
+	if bulkErr := r.endBulk(); err == nil {
+		err = bulkErr
+	}
+	return err
+}
+
+// restoration is what reads one written snapshot into a map.
+type restoration struct {
+	m    *Map
+	in   *blockReader
+	bulk *bulk // nil: entry by entry
+}
+
+func (r *restoration) blocks() error {
 	for {
-		h, payload, err := b.next()
+		h, payload, err := r.in.next()
 		if err != nil {
 			return err
 		}
 		switch h.kind {
 		case putBlock:
-			err = m.restorePuts(b, h, payload)
+			err = r.puts(h, payload)
 		case deleteBlock:
-			err = m.restoreDeletes(b, h, payload)
+			err = r.deletes(h, payload)
 		case endBlock:
 			return nil
 		}
@@ -42,21 +58,49 @@ func (m *Map) RestoreOf(r io.Reader, covers Groups) error {
 	}
 }
 
+func (r *restoration) endBulk() error {
+	if r.bulk == nil {
+		return nil
+	}
+	err := r.bulk.end()
+	r.bulk = nil
+	return err
+}
+
 // loadAtOnce is how many entries are decoded and looked for ahead of their
 // insertion, so that the cache misses of all overlap.
 const loadAtOnce = 32
 
-func (m *Map) restorePuts(b *blockReader, h blockHeader, payload []byte) error {
+func (r *restoration) puts(h blockHeader, payload []byte) error {
+	total := uint32(0)
+	if r.bulk != nil {
+		done, n := r.bulk.take(payload)
+		payload, total = payload[done:], n
+		if len(payload) > 0 {
+			if err := r.endBulk(); err != nil {
+				return err
+			}
+		}
+	}
+	n, err := r.load(payload, total)
+	if err != nil {
+		return err
+	}
+	return r.in.counted(h, total+n)
+}
+
+// load puts entries one by one and returns how many records those are.
+func (r *restoration) load(payload []byte, total uint32) (records uint32, err error) {
+	m := r.m
 	var batch [loadAtOnce]view
 	var raw [loadAtOnce][]byte
 	var hashes [loadAtOnce]uint32
-	total := uint32(0)
 	for len(payload) > 0 {
 		n := 0
-		for ; n < loadAtOnce && len(payload) > 0; total++ {
+		for ; n < loadAtOnce && len(payload) > 0; records++ {
 			e, size := m.layout.decode(payload)
 			if size == 0 {
-				return b.corrupt("record %d of a block does not fit it", total)
+				return records, r.in.misfit(total + records)
 			}
 			if m.index.owns(e.hash) {
 				batch[n], raw[n], hashes[n] = e, payload[:size], e.hash
@@ -67,15 +111,11 @@ func (m *Map) restorePuts(b *blockReader, h blockHeader, payload []byte) error {
 		m.touched = m.index.touch(hashes[:n])
 		for i, e := range batch[:n] {
 			if err := m.load(e, raw[i]); err != nil {
-				return err
+				return records, err
 			}
 		}
 	}
-	if total != h.records {
-		return b.corrupt("a block of %d records holds %d", h.records, total)
-	}
-	b.entries += int64(total)
-	return nil
+	return records, nil
 }
 
 // load is Put for an entry that lies as in the log and is probably new.
@@ -95,11 +135,37 @@ func (m *Map) load(e view, raw []byte) error {
 	return nil
 }
 
-func (m *Map) restoreDeletes(b *blockReader, h blockHeader, payload []byte) error {
-	return b.each(h, payload, func(e Entry) error {
-		_, err := m.Delete(e.Hash, e.Key)
+func (r *restoration) deletes(h blockHeader, payload []byte) error {
+	if err := r.endBulk(); err != nil {
+		return err
+	}
+	return r.in.each(h, payload, func(e Entry) error {
+		_, err := r.m.Delete(e.Hash, e.Key)
 		return err
 	})
+}
+
+// peek is the hash and the size of the entry at the start of b, as decode has them.
+func (l *layout) peek(b []byte) (hash uint32, size int) {
+	if l.fixed {
+		if len(b) < l.stride {
+			return 0, 0
+		}
+		return l.hash(b[:l.keySize]), l.stride
+	}
+	if len(b) < 2*unit {
+		return 0, 0
+	}
+	h := *(*uint64)(unsafe.Pointer(&b[0]))
+	if h>>56 == shortKey {
+		e, size := l.decode(b)
+		return e.hash, size
+	}
+	size = max(2*unit, roundUp(unit+int(h>>56)+int(h>>32&shortValue), unit))
+	if size > len(b) {
+		return 0, 0
+	}
+	return uint32(h), size
 }
 
 // decode reads the entry at the start of b, whose lengths it checks, and returns
