@@ -33,7 +33,7 @@ type builder struct {
 	ctx      context.Context
 	clock    perf.Clock
 	stack    *netstack.Stack // nil when there is no other worker
-	keep     *keeper // nil without checkpoints
+	keep     *keeper         // nil without checkpoints
 	stateDir string
 	combiner *unaligned.Combiner
 	tell     func(protocol.Member, task.Notice)

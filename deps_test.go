@@ -29,7 +29,7 @@ type layer struct {
 var layers = []layer{
 	{folder: "internal/invariant", stdOnly: true},
 	{folder: "bufferpool", modules: []string{"golang.org/x/sys/unix", "github.com/valyala/bytebufferpool"}},
-	{folder: "perf", stdOnly: true}, // the data plane imports it
+	{folder: "perf", stdOnly: true},       // the data plane imports it
 	{folder: "perf/probe", stdOnly: true}, // and this one
 	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: "cmd"},
 	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: "cmd"},
