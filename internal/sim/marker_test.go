@@ -249,6 +249,23 @@ func TestMarkersTakeAllChannels(t *testing.T) {
 	}
 }
 
+// A marker costs no memory, however far it goes.
+func TestMarkersAllocateNothing(t *testing.T) {
+	a := idleJob(t, keyed, broadcast, []int{2, 3, 2})
+	round := func() {
+		a.w.now += markerEvery
+		a.runAll()
+	}
+	for range 20 { // histograms and queues are made
+		round()
+	}
+	if n := testing.AllocsPerRun(50, round); n > 0 {
+		t.Errorf("%v allocations for a round of markers", n)
+	}
+	a.failed = "the test has ended"
+	a.end()
+}
+
 // idleJob is a source whose splits have nothing yet, a mapper and a sink.
 func idleJob(t *testing.T, first, second pattern, par []int) *attempt {
 	g := &graph{}
