@@ -41,6 +41,12 @@ func (h *Handle) Snapshot() perf.JobSnapshot {
 			FramesIn: n.FramesIn, FramesOut: n.FramesOut, HandedOver: n.HandedOver,
 		}
 	}
+	for _, l := range h.Latencies() {
+		s.Latencies = append(s.Latencies, perf.LatencySnapshot{
+			Source: l.Source, Operator: l.Operator, Subtask: l.Subtask, Sink: l.Sink,
+			Times: l.Times.Distribution(), OffsetError: l.OffsetError.Seconds(), Lost: l.Lost,
+		})
+	}
 	for _, c := range h.Checkpoints() {
 		s.Checkpoints = append(s.Checkpoints, checkpointSnapshot(c))
 	}

@@ -269,3 +269,30 @@ func TestSnapshotAcrossRestarts(t *testing.T) {
 		t.Error("the checkpoint of the end is missing")
 	}
 }
+
+func TestSnapshotHasLatencies(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	opts := small(1)
+	opts.LatencyMarkers = time.Millisecond
+	job := overtake.NewJob("latencies", opts)
+	values := make(chan int)
+	in := overtake.From(job, memory.Channel(values), overtake.WithName("in"))
+	overtake.To(in.Rebalance(), memory.Discard[int](), overtake.WithName("out"))
+	over := false
+	s, err := observed(t, job, func(_ *overtake.Handle, s perf.JobSnapshot) {
+		for _, l := range s.Latencies {
+			if l.Sink && l.Times.Count > 0 && !over {
+				over = true
+				close(values)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range s.Latencies {
+		if l.Source != "in" || l.Operator != "out" && l.Operator != "in" || l.Sink && l.Times.Max <= 0 || l.Times.Max > 60 {
+			t.Errorf("%+v", l)
+		}
+	}
+}

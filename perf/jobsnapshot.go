@@ -19,6 +19,7 @@ type JobSnapshot struct {
 	Edges       []EdgeSnapshot       `json:"edges"`     // between chains, all of the job's
 	Buffers     BufferSnapshot       `json:"buffers"`
 	Network     *NetworkSnapshot     `json:"network,omitempty"`     // nil: there is no other worker
+	Latencies   []LatencySnapshot    `json:"latencies,omitempty"`   // none without latency markers
 	Checkpoints []CheckpointSnapshot `json:"checkpoints,omitempty"` // that are complete, the first worker's; oldest first
 	Runtime     RuntimeSnapshot      `json:"runtime"`
 }
@@ -161,6 +162,17 @@ type NetworkSnapshot struct {
 	FramesIn   uint64 `json:"frames_in"`
 	FramesOut  uint64 `json:"frames_out"`
 	HandedOver uint64 `json:"frames_handed_over"` // data frames received into the buffer that was handed on, with no copy
+}
+
+// LatencySnapshot is how long latency markers have taken from a source to a subtask.
+type LatencySnapshot struct {
+	Source      string       `json:"source"`   // its name
+	Operator    string       `json:"operator"` // its name
+	Subtask     int          `json:"subtask"`  // of the operator
+	Sink        bool         `json:"sink"`     // nothing comes behind the operator
+	Times       Distribution `json:"times"`
+	OffsetError float64      `json:"offset_error_seconds"` // by how much any time may be wrong, since workers' clocks differ
+	Lost        uint64       `json:"lost"`                 // markers that were not measured
 }
 
 // CheckpointSnapshot is a complete checkpoint.
