@@ -15,8 +15,9 @@ type Setup struct {
 // Job returns the query as a job over the events of g.
 func (q Query) Job(g *Generator, s Setup) *overtake.Job {
 	job := overtake.NewJob("nexmark-"+q.Name, s.Engine)
-	s.Output.follow(g, s.Pace)
-	events := overtake.From(job, g.Source(s.Pace), overtake.WithName("events"), overtake.WithUID("events"))
+	src := source{g, s.Pace, &start{}}
+	s.Output.gen, s.Output.pace, s.Output.start = g, s.Pace, src.start
+	events := overtake.From[*Event](job, src, overtake.WithName("events"), overtake.WithUID("events"))
 	if s.Check != nil {
 		events = overtake.TryMap(events, func(_ *overtake.Context, e *Event) (*Event, error) { return e, s.Check() })
 	}

@@ -14,14 +14,18 @@ type Output struct {
 	Brief bool          // hash texts by their length alone, which is cheaper
 	Delay time.Duration // that each row, or change of one, takes
 	// Latency, if set, gets the time from when the latest event that a row depends on was
-	// due, in nanoseconds: the row's event time says which that was.
+	// due, in nanoseconds: the row's event time says which that was. It needs a Pace.
 	Latency *perf.Histogram
+	WarmUp  time.Duration // what was due in it at first has no latency
 
-	due func(time int64) time.Time // by event time
+	gen   *Generator
+	pace  Pace
+	start *start
 
 	mu struct {
 		sync.Mutex
 		result Result
+		last   time.Time // when the last row came, to where nothing else was to do
 	}
 }
 
@@ -32,9 +36,20 @@ func (o *Output) Result() Result {
 	return o.mu.result
 }
 
-// follow tells latencies of a source with this pace.
-func (o *Output) follow(g *Generator, pace Pace) {
-	o.due = func(at int64) time.Time { return pace.Start.Add(pace.due(g.First(at))) }
+// Took is how long it took from the start of the source to the last row. It is for a job
+// that has ended.
+func (o *Output) Took() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mu.last.Sub(o.start.time())
+}
+
+// late records the latency of a row with an event time.
+func (o *Output) late(at int64) {
+	due := o.pace.due(o.gen.First(at))
+	if due >= o.WarmUp {
+		o.Latency.Record(int64(time.Since(o.start.time()) - due))
+	}
 }
 
 // sink writes a query's rows.
@@ -65,13 +80,16 @@ type writer[T any] struct {
 	ctx   *operators.Context
 	tally Tally
 	owed  time.Duration // of delays
+	fresh bool          // rows have come since last
+	last  time.Time
 }
 
 // Write implements operators.Writer.
 func (w *writer[T]) Write(v T) error {
 	w.add(&w.tally, v)
+	w.fresh = true
 	if w.out.Latency != nil && w.ctx.HasTime {
-		w.out.Latency.Record(int64(time.Since(w.out.due(w.ctx.Time))))
+		w.out.late(w.ctx.Time)
 	}
 	if w.owed += w.out.Delay; w.owed >= time.Millisecond { // a sleep is seldom shorter
 		time.Sleep(w.owed)
@@ -85,16 +103,29 @@ func (w *writer[T]) Position(dst []byte) ([]byte, error) {
 	return le.AppendUint64(le.AppendUint64(dst, uint64(w.tally.sum.Rows)), w.tally.sum.Hash), nil
 }
 
-// Flush implements operators.Writer.
-func (w *writer[T]) Flush() error { return nil }
+// Flush implements operators.Writer. It is called when there is nothing to do: so also
+// while the end waits for the job's last checkpoint.
+func (w *writer[T]) Flush() error {
+	if w.fresh {
+		w.last, w.fresh = time.Now(), false
+	}
+	return nil
+}
 
 // Close implements operators.Writer.
 func (w *writer[T]) Close(ok bool) error {
 	if !ok {
 		return nil
 	}
-	w.out.mu.Lock()
-	defer w.out.mu.Unlock()
-	w.out.mu.result = w.out.mu.result.plus(w.tally.sum)
+	o := w.out
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mu.result = o.mu.result.plus(w.tally.sum)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if w.last.After(o.mu.last) {
+		o.mu.last = w.last
+	}
 	return nil
 }

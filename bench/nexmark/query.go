@@ -1,7 +1,11 @@
 package nexmark
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,15 +26,19 @@ type Query struct {
 // Missing is a query that is not there.
 type Missing struct{ Name, Why string }
 
-// Queries are those that there are.
+// Queries are those that there are, by number; what is not one of Nexmark's comes last.
 func Queries() []Query {
-	var list []Query
-	list = append(list, stateless()...)
-	list = append(list, joins()...)
-	list = append(list, auctions()...)
-	list = append(list, windows()...)
-	list = append(list, statistics()...)
-	return append(list, latest()...)
+	list := slices.Concat(stateless(), joins(), auctions(), windows(), statistics(), latest())
+	slices.SortFunc(list, func(a, b Query) int { return cmp.Compare(number(a.Name), number(b.Name)) })
+	return list
+}
+
+func number(name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "q"))
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
 }
 
 // MissingQueries are the others, and why.

@@ -1,35 +1,51 @@
 package nexmark
 
 import (
+	"sync"
 	"time"
 
 	"github.com/overtake-stream/overtake/operators"
 )
 
-// Pace is an open loop: event number n is due n/Rate seconds after Start, whether or not
-// the job keeps up.
+// Pace is an open loop: event number n is due n/Rate seconds after the first subtask of the
+// source has begun, whether or not the job keeps up.
 type Pace struct {
-	Rate  float64 // events per second; 0: as fast as the job takes them
-	Start time.Time
+	Rate float64 // events per second; 0: as fast as the job takes them
 }
 
-// due is how long after Start an event is due.
+// due is how long after the start an event is due.
 func (p Pace) due(n uint64) time.Duration {
 	return time.Duration(float64(n) / p.Rate * 1e9)
 }
 
 // Source is the source of all events, each with its event time. The events are lent, and
-// overwritten by the next.
-func (g *Generator) Source(pace Pace) operators.Source[*Event] { return source{g, pace} }
+// overwritten by the next. It serves one run of a job.
+func (g *Generator) Source(pace Pace) operators.Source[*Event] {
+	return source{g, pace, &start{}}
+}
+
+// start is when a source has begun.
+type start struct {
+	once sync.Once
+	at   time.Time
+}
+
+// time is the moment of the first call of all.
+func (s *start) time() time.Time {
+	s.once.Do(func() { s.at = time.Now() })
+	return s.at
+}
 
 type source struct {
 	*Generator
-	pace Pace
+	pace  Pace
+	start *start
 }
 
 // Open implements operators.Source.
 func (s source) Open(ctx operators.SourceContext) (operators.Reader[*Event], error) {
 	r := &reader{source: s}
+	s.start.time()
 	if s.pace.Rate > 0 {
 		r.timer = time.AfterFunc(time.Hour, ctx.Wake)
 		r.timer.Stop()
@@ -83,7 +99,7 @@ func (r *reader) Read(out *operators.Output[*Event]) (operators.Status, error) {
 func (r *reader) wait(n uint64) bool {
 	due := r.pace.due(n)
 	if r.elapsed < due {
-		r.elapsed = time.Since(r.pace.Start)
+		r.elapsed = time.Since(r.start.at)
 	}
 	if r.elapsed >= due {
 		return false

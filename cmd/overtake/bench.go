@@ -21,6 +21,8 @@ type benchCmd struct {
 	Backpressure pressureCmd   `cmd:"" name:"checkpoint-backpressure" help:"Measure checkpoints while a sink is slow."`
 	Recovery     recoveryCmd   `cmd:"" help:"Measure how long a killed job takes to go on."`
 
+	Nexmark nexmarkCmd `cmd:"" help:"Measure the queries of Nexmark, and check their results."`
+
 	Peers peersCmd `cmd:"" help:"Compare with other systems, which are built first."`
 
 	Compare compareCmd `cmd:"" help:"Compare results with earlier ones; exit 1 if something has become worse."`
