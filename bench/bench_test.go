@@ -121,13 +121,30 @@ func TestErrorsAreReported(t *testing.T) {
 
 func TestEveryCaseOfEverySuiteRuns(t *testing.T) {
 	for name, cases := range bench.Suites() {
-		d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, name, cases())
+		d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, name, cases(true))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range d.Cases {
 			if len(r.Baselines) == 0 {
 				t.Errorf("%s/%s is compared with nothing", name, r.Name)
+			}
+		}
+	}
+}
+
+func TestAFullSuiteHasTheCasesOfAShortOne(t *testing.T) {
+	for name, cases := range bench.Suites() {
+		all := map[string]bool{}
+		for _, c := range cases(false) {
+			if all[c.Name] {
+				t.Errorf("%s has two cases %s", name, c.Name)
+			}
+			all[c.Name] = true
+		}
+		for _, c := range cases(true) {
+			if !all[c.Name] {
+				t.Errorf("%s: %s is in the short one only", name, c.Name)
 			}
 		}
 	}

@@ -57,9 +57,12 @@ func (t task) do(ctx context.Context) (report, error) {
 	t.Wire.takeProcessors()
 	switch t.Role {
 	case "raw":
+		if t.Wire.Transport == overTLS {
+			return t.Wire.connReceive(t.Addrs[1], t.Wire.Bytes, int64(t.Wire.Record))
+		}
 		return rawReceive(t.Addrs[1], t.Wire.Bytes, int64(t.Wire.Record))
 	case "raw-echo":
-		return rawEcho(t.Addrs[1])
+		return t.Wire.rawEcho(t.Addrs[1])
 	case "sink":
 		return t.Wire.receive(ctx, t.Addrs)
 	case "echo":
@@ -71,9 +74,12 @@ func (t task) do(ctx context.Context) (report, error) {
 // with starts a copy of this program with a task, runs the other side here, and
 // returns what the copy reports.
 func (t task) with(ctx context.Context, here func(addrs []string) error) (r report, err error) {
-	if t.Addrs, err = freeAddresses(2); err != nil {
+	addrs, cleanup, err := t.Wire.addresses(2)
+	if err != nil {
 		return r, err
 	}
+	defer cleanup()
+	t.Addrs = addrs
 	self, err := os.Executable()
 	if err != nil {
 		return r, err

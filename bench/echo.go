@@ -19,7 +19,7 @@ func echoCases() []Case {
 			return w.roundTrips(ctx, s.Of(20_000), into)
 		},
 		Baselines: []Baseline{{Name: base, Latency: func(ctx context.Context, s Size, into *perf.Histogram) error {
-			return rawRoundTrips(ctx, s.Of(20_000), into)
+			return w.rawRoundTrips(ctx, s.Of(20_000), into)
 		}}},
 	}, {
 		Name: "latency/open-loop", Metric: "latency", Unit: "s", Better: Lower, Quantile: 0.99,
@@ -28,7 +28,7 @@ func echoCases() []Case {
 			return w.openLoop(ctx, rate, s.Of(20_000), into)
 		},
 		Baselines: []Baseline{{Name: base, Latency: func(ctx context.Context, s Size, into *perf.Histogram) error {
-			return rawOpenLoop(ctx, rate, s.Of(20_000), into)
+			return w.rawOpenLoop(ctx, rate, s.Of(20_000), into)
 		}}},
 	}}
 }

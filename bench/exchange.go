@@ -8,21 +8,22 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
-// Suites returns the suites by name.
-func Suites() map[string]func() []Case {
-	return map[string]func() []Case{"exchange": Exchange}
+// Suites returns the suites by name. A short one has fewer cases.
+func Suites() map[string]func(short bool) []Case {
+	return map[string]func(bool) []Case{"exchange": Exchange}
 }
 
 const halves = "half of the cores"
 
 // Exchange measures the exchange between subtasks, between processes and in one.
-func Exchange() []Case {
+func Exchange(short bool) []Case {
 	var cases []Case
 	cases = append(cases, bulkCases()...)
 	cases = append(cases, stalledCase())
 	cases = append(cases, manyChannelCases()...)
 	cases = append(cases, localCases()...)
 	cases = append(cases, latencyCases()...)
+	cases = append(cases, transportCases(short)...)
 	return append(cases, Case{
 		Name: "memory/stopped-reader", Metric: "memory", Unit: "", Better: Lower,
 		Parameters: map[string]any{"channels": 1000, "budget": 128 << 20, "buffer": 32 << 10},
@@ -36,7 +37,7 @@ func bulkCases() (cases []Case) {
 	const bytes = 4 << 30
 	raw := func(call int64, pick func(rate, cost float64) float64) Measure {
 		return func(ctx context.Context, s Size) (float64, error) {
-			rate, cost, err := measureRaw(ctx, s.Of(bytes), call)
+			rate, cost, err := wire{Bytes: s.Of(bytes)}.raw(ctx, call)
 			return pick(rate, cost), err
 		}
 	}

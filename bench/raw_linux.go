@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -72,8 +73,13 @@ func rawReceive(addr string, bytes, call int64) (report, error) {
 	return r, err
 }
 
-// rawSocket is a TCP socket with the same congestion control as the exchange's.
+// rawSocket is a Unix socket if the address is a path, else a TCP socket with the same
+// congestion control as the exchange's.
 func rawSocket(addr string) (int, unix.Sockaddr, error) {
+	if strings.HasPrefix(addr, "/") {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		return fd, &unix.SockaddrUnix{Name: addr}, err
+	}
 	a, err := net.ResolveTCPAddr("tcp4", addr)
 	if err != nil {
 		return 0, nil, err

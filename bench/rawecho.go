@@ -16,8 +16,8 @@ import (
 // whose reader the netpoller wakes.
 
 // rawEcho answers every message on a plain connection until it is closed.
-func rawEcho(addr string) (r report, err error) {
-	l, err := net.Listen("tcp", addr)
+func (w wire) rawEcho(addr string) (r report, err error) {
+	l, err := w.listen(addr)
 	if err != nil {
 		return r, err
 	}
@@ -44,9 +44,9 @@ func rawEcho(addr string) (r report, err error) {
 
 // withRawEcho runs f with a connection to an echo in another process. It must send
 // count messages and hear as many.
-func withRawEcho(ctx context.Context, count int64, f func(conn net.Conn) error) error {
-	r, err := task{Role: "raw-echo"}.with(ctx, func(addrs []string) error {
-		conn, err := dial(addrs[1])
+func (w wire) withRawEcho(ctx context.Context, count int64, f func(conn net.Conn) error) error {
+	r, err := task{Role: "raw-echo", Wire: w}.with(ctx, func(addrs []string) error {
+		conn, err := w.dial(addrs[1])
 		if err != nil {
 			return err
 		}
@@ -58,20 +58,10 @@ func withRawEcho(ctx context.Context, count int64, f func(conn net.Conn) error) 
 	return err
 }
 
-// dial waits for the other process to listen.
-func dial(addr string) (net.Conn, error) {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil || time.Now().After(deadline) {
-			return conn, err
-		}
-	}
-}
-
 // rawRoundTrips is roundTrips over a plain connection.
-func rawRoundTrips(ctx context.Context, count int64, into *perf.Histogram) error {
+func (w wire) rawRoundTrips(ctx context.Context, count int64, into *perf.Histogram) error {
 	warm := count / 10
-	return withRawEcho(ctx, warm+count, func(conn net.Conn) error {
+	return w.withRawEcho(ctx, warm+count, func(conn net.Conn) error {
 		var message [pingSize]byte
 		for i := range warm + count {
 			start := time.Now()
@@ -90,8 +80,8 @@ func rawRoundTrips(ctx context.Context, count int64, into *perf.Histogram) error
 }
 
 // rawOpenLoop is openLoop over a plain connection.
-func rawOpenLoop(ctx context.Context, rate float64, count int64, into *perf.Histogram) error {
-	return withRawEcho(ctx, count, func(conn net.Conn) error {
+func (w wire) rawOpenLoop(ctx context.Context, rate float64, count int64, into *perf.Histogram) error {
+	return w.withRawEcho(ctx, count, func(conn net.Conn) error {
 		load := NewOpenLoop(rate, PreciseSleep)
 		var heard sync.WaitGroup
 		var failed error

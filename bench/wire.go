@@ -13,7 +13,7 @@ import (
 	"github.com/overtake-stream/overtake/netstack"
 )
 
-// wire is a bulk transfer between two workers over TCP.
+// wire is a bulk transfer between two workers.
 type wire struct {
 	Bytes    int64         // payload to move
 	Writers  int           // goroutines that write, each to Channels channels
@@ -26,6 +26,9 @@ type wire struct {
 	Hogs     int           // goroutines that compute beside, on each side (echo only)
 	Halves   bool          // each side uses half of the processors; else all
 	Stalled  bool          // one more channel, full, whose reader does not read until the end
+
+	Transport string   // default TCP
+	Identity  identity // for TLS
 }
 
 func (w wire) total() int { return w.Writers * w.Channels }
@@ -35,10 +38,16 @@ func (w wire) stack(index int, addrs []string, failed func(error), heard func())
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := netstack.NewStack(netstack.StackOptions{
-		Arena: arena, Index: index, Peers: addrs, Job: "bench", ConnectTimeout: 20 * time.Second,
+	o := netstack.StackOptions{
+		Arena: arena, Index: index, Peers: addrs, Network: w.network(), Job: "bench", ConnectTimeout: 20 * time.Second,
 		OnControl: func(int, []byte) { heard() }, OnFailure: failed,
-	})
+	}
+	if w.Transport == overTLS {
+		if o.TLS, err = w.Identity.config(); err != nil {
+			return nil, nil, err
+		}
+	}
+	s, err := netstack.NewStack(o)
 	return s, arena, err
 }
 
@@ -185,12 +194,17 @@ func (w wire) takeProcessors() (restore func()) {
 	return func() { runtime.GOMAXPROCS(before) }
 }
 
-// measureRaw is measure for a plain socket, written and read call bytes at a time.
-func measureRaw(ctx context.Context, bytes, call int64) (rate, cost float64, err error) {
+// raw is measure for a plain connection, written and read call bytes at a time.
+func (w wire) raw(ctx context.Context, call int64) (rate, cost float64, err error) {
 	var elapsed time.Duration
 	var cpu float64
-	r, err := task{Role: "raw", Wire: wire{Bytes: bytes, Record: int(call)}}.with(ctx, func(addrs []string) (err error) {
-		elapsed, cpu, err = rawSend(addrs[1], bytes, call)
+	w.Record = int(call)
+	r, err := task{Role: "raw", Wire: w}.with(ctx, func(addrs []string) (err error) {
+		if w.Transport == overTLS {
+			elapsed, cpu, err = w.connSend(addrs[1], w.Bytes, call)
+		} else {
+			elapsed, cpu, err = rawSend(addrs[1], w.Bytes, call)
+		}
 		return err
 	})
 	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), err

@@ -49,7 +49,7 @@ func (f suiteFlags) run(e *env, suite string) error {
 	if e.progress {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
 	}
-	d, err := bench.Run(ctx, cfg, suite, bench.Suites()[suite]())
+	d, err := bench.Run(ctx, cfg, suite, bench.Suites()[suite](f.Quick))
 	if err != nil {
 		return err
 	}

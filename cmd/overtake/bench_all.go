@@ -35,7 +35,7 @@ type suiteConfig struct {
 func suites() []suite {
 	return []suite{
 		{"exchange", func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return bench.Run(ctx, c.Config, "exchange", bench.Exchange())
+			return bench.Run(ctx, c.Config, "exchange", bench.Exchange(c.Quick))
 		}},
 		{operators.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
 			return operators.Run(ctx, operators.Config{Config: c.Config, Pressure: c.pressure})

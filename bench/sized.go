@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// hotBytes is what records are copied from: it stays in the cache.
+const hotBytes = 32 << 10
+
+// localBytes moves the transfer's bytes to another goroutine of this process, through
+// channels in turn, and returns bytes per second. A record begins with its number.
+func (w wire) localBytes() (float64, error) {
+	arena, err := bufferpool.New(bufferpool.Options{Budget: w.Memory, Prefault: w.Memory <= 128<<20})
+	if err != nil {
+		return 0, err
+	}
+	out, err := newOutlet(arena, netstack.PartitionOptions{Subpartitions: w.Channels, FlushInterval: w.Flush})
+	if err != nil {
+		return 0, err
+	}
+	in, err := newInlet(netstack.GateOptions{Inputs: []int{w.Channels}, Exclusive: w.Window})
+	if err != nil {
+		return 0, err
+	}
+	for ch := range w.Channels {
+		netstack.ConnectLocal(out.Partition, ch, in.Gate, ch)
+	}
+	size := w.Record
+	if size == 0 {
+		size = out.MaxRecord()
+	}
+	count := w.Bytes / int64(size)
+	sum := make(chan uint64)
+	go func() { sum <- in.addUp(size) }()
+	start := time.Now()
+	w.writeNumbered(out, count, size)
+	total := <-sum
+	elapsed := time.Since(start)
+	return float64(count) * float64(size) / elapsed.Seconds(), errors.Join(wrong(total, triangle(count)), arena.Close())
+}
+
+func (w wire) writeNumbered(out *outlet, count int64, size int) {
+	hot := make([]byte, hotBytes)
+	sub := 0
+	for n := range count {
+		out.ready()
+		b := out.Space(sub, size)
+		copy(b[:size], hot)
+		binary.LittleEndian.PutUint64(b, uint64(n))
+		out.Commit(sub, size)
+		if sub++; sub == w.Channels {
+			sub = 0
+		}
+		if n%1024 == 1023 {
+			out.flush()
+		}
+	}
+	out.finish()
+}
+
+// addUp adds up the numbers that records of a size begin with.
+func (in *inlet) addUp(size int) (sum uint64) {
+	in.each(func(payload []byte) {
+		for ; len(payload) >= size; payload = payload[size:] {
+			sum += binary.LittleEndian.Uint64(payload)
+		}
+	})
+	return sum
+}
+
+// handBytes is the same by hand: slices of 32 KiB over a Go channel, and empty ones back.
+func (w wire) handBytes() (float64, error) {
+	const batch = 32 << 10
+	size := w.Record
+	if size == 0 {
+		size = batch
+	}
+	count := w.Bytes / int64(size)
+	full, free := make(chan []byte, 10), make(chan []byte, 12)
+	for range 11 {
+		free <- make([]byte, 0, batch)
+	}
+	sum := make(chan uint64)
+	go func() {
+		total := uint64(0)
+		for b := range full {
+			for r := b; len(r) > 0; r = r[size:] {
+				total += binary.LittleEndian.Uint64(r)
+			}
+			free <- b[:0]
+		}
+		sum <- total
+	}()
+	hot := make([]byte, hotBytes)
+	open := make([]byte, 0, batch)
+	start := time.Now()
+	for n := range count {
+		if len(open)+size > batch {
+			full <- open
+			open = <-free
+		}
+		at := len(open)
+		open = open[:at+size]
+		copy(open[at:], hot)
+		binary.LittleEndian.PutUint64(open[at:], uint64(n))
+	}
+	full <- open
+	close(full)
+	total := <-sum
+	elapsed := time.Since(start)
+	return float64(count) * float64(size) / elapsed.Seconds(), wrong(total, triangle(count))
+}
+
+// rateOf is payload bytes per second of a transfer, over any transport.
+func (w wire) rateOf(ctx context.Context) (float64, error) {
+	if w.Transport == local {
+		return w.localBytes()
+	}
+	w, err := w.over(w.Transport)
+	if err != nil {
+		return 0, err
+	}
+	rate, _, err := w.measure(ctx)
+	return rate, err
+}
+
+// limitOf is that of the baseline of its transport.
+func (w wire) limitOf(ctx context.Context) (float64, error) {
+	if w.Transport == local {
+		return w.handBytes()
+	}
+	w, err := w.over(w.Transport)
+	if err != nil {
+		return 0, err
+	}
+	rate, _, err := w.raw(ctx, 32<<10)
+	return rate, err
+}
+
+// sizeName writes a number of bytes.
+func sizeName(n int) string {
+	if n >= 1024 {
+		return fmt.Sprintf("%dKiB", n/1024)
+	}
+	return fmt.Sprintf("%dB", n)
+}
