@@ -2,7 +2,6 @@ package peers
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"sync"
@@ -35,11 +34,10 @@ func flinkLatency(ctx context.Context, p Params, out func(Line)) error {
 	warm := uint64(rate * p.Int("warm_seconds"))
 	l := &lateRecords{tally: newTally(), warm: warm, rate: float64(rate), start: time.Now().Add(200 * time.Millisecond)}
 	pair := workerPair{name: "latency", build: func(job *overtake.Job) {
-		source := generate.Source(func(v uint64) (r record100) {
-			binary.LittleEndian.PutUint64(r[:], v)
-			return r
-		}, generate.Options{Count: warm + uint64(rate*p.Int("seconds")), Rate: l.rate, Start: l.start})
-		overtake.To(overtake.From(job, source).Rebalance(), operators.Sink[record100](l))
+		source := generate.Source(payload(func(uint64) {}), generate.Options{
+			Count: warm + uint64(rate*p.Int("seconds")), Rate: l.rate, Start: l.start,
+		})
+		overtake.To(overtake.From(job, source).Rebalance(), operators.Sink[[]byte](l))
 	}}
 	pair.options.Network.FlushInterval = time.Duration(p.Int("flush_ms")) * time.Millisecond
 	if err := pair.run(ctx); err != nil {
@@ -69,7 +67,7 @@ type lateRecords struct {
 }
 
 // Open implements operators.Sink.
-func (l *lateRecords) Open(*operators.Context) (operators.Writer[record100], error) {
+func (l *lateRecords) Open(*operators.Context) (operators.Writer[[]byte], error) {
 	return &latencyWriter{to: l}, nil
 }
 
@@ -81,8 +79,8 @@ type latencyWriter struct {
 }
 
 // Write implements operators.Writer.
-func (w *latencyWriter) Write(r record100) error {
-	n := binary.LittleEndian.Uint64(r[:])
+func (w *latencyWriter) Write(b []byte) error {
+	n := payloadNumber(b)
 	w.count++
 	w.sum += mix(n)
 	if n >= w.to.warm {

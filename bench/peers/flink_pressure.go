@@ -14,6 +14,8 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
+type record1024 = [128]uint64
+
 // flinkPressure is source, rebalance, map, rebalance, slow sink: how long checkpoints take
 // meanwhile.
 func flinkPressure(ctx context.Context, p Params, out func(Line)) (err error) {

@@ -41,10 +41,19 @@ func (r rated) measured(ctx context.Context, p Params, out func(Line)) error {
 	return nil
 }
 
-type (
-	record100  = [100]byte
-	record1024 = [128]uint64
-)
+// payload makes records of 100 bytes, of which the first 8 are their number: each subtask
+// in the same place again, as on the other side. What receives them gets views.
+func payload(f func(n uint64)) func(n uint64) []byte {
+	var own [parallelism][100 + 64]byte // a cache line apart
+	return func(n uint64) []byte {
+		f(n)
+		b := own[n%parallelism][:100]
+		binary.LittleEndian.PutUint64(b, n)
+		return b
+	}
+}
+
+func payloadNumber(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // flinkThroughput is source, rebalance, sink.
 func flinkThroughput(ctx context.Context, p Params, out func(Line)) error {
@@ -86,14 +95,8 @@ func numbersOf(n int64) func(job *overtake.Job, t *tally) {
 
 func payloadsOf(n int64) func(job *overtake.Job, t *tally) {
 	return func(job *overtake.Job, t *tally) {
-		source := generate.Source(func(v uint64) (r record100) {
-			t.begin(v)
-			binary.LittleEndian.PutUint64(r[:], v)
-			return r
-		}, generate.Options{Count: uint64(n)})
-		overtake.To(overtake.From(job, source).Rebalance(), tallySink[record100]{t, func(r record100) uint64 {
-			return mix(binary.LittleEndian.Uint64(r[:]))
-		}})
+		source := generate.Source(payload(t.begin), generate.Options{Count: uint64(n)})
+		overtake.To(overtake.From(job, source).Rebalance(), tallySink[[]byte]{t, func(b []byte) uint64 { return mix(payloadNumber(b)) }})
 	}
 }
 
