@@ -15,6 +15,7 @@ type builder struct {
 
 	records int           // begun in the buffer, those of the exchange itself left out
 	since   time.Duration // when the first was written
+	opened  int64         // when the buffer was, if a profiler looks at it, ns; else 0
 }
 
 // Builders is the number of open buffers that Space distinguishes: one per

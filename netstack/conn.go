@@ -3,6 +3,8 @@ package netstack
 import (
 	"fmt"
 	"io"
+
+	"github.com/overtake-stream/overtake/perf/probe"
 )
 
 // conn is the protocol of one connection, free of I/O: a driver asks it for
@@ -19,7 +21,11 @@ type conn struct {
 	ins   map[uint32]*remoteIn
 	outs  map[uint32]*remoteOut
 	ctl   controlQueue
-	clock PeerClock
+
+	// constant once started, for profilers
+	flow   uint64 // cookie of the socket
+	opaque bool   // what is written is not what the socket is given
+	clock  PeerClock
 
 	// protocol
 	in      inbound
@@ -44,6 +50,7 @@ func newConn(s *Stack, peer int) *conn {
 func (c *conn) open() {
 	c.clock.asking = c.stack.opts.ClockInterval > 0
 	c.out.slots = make([]byte, maxSlots*frameHeaderSize)
+	c.out.traces.sampled = make([]probe.Message, 0, maxBatchFrames)
 	c.out.zeros = make([]byte, c.in.payloadSize()/maxPadding)
 	for _, r := range c.ins {
 		r.gate.feed(r)

@@ -86,7 +86,8 @@
 //	answer   0        16                 -               that of the question
 //
 //	flags: 1 the buffer ends inside a record, 2 priority event, 4 payload CRC present,
-//	8 zeros follow the payload up to the size of a buffer
+//	8 zeros follow the payload up to the size of a buffer, 16 sampled: a profiler looks
+//	at the buffer, at both ends (see package probe)
 //
 // epoch is the low half of the attempt's number: frames of another attempt are
 // refused. The header's checksum is tested before anything in it is believed, and

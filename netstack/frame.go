@@ -44,11 +44,12 @@ const (
 	flagPriority             // event: goes before queued data
 	flagChecksum             // the payload's CRC is present
 	flagPadded               // data: zeros follow the payload, up to the size of a buffer
+	flagSampled              // data: a profiler looks at this buffer, at both ends
 )
 
 // allowed are the flags that each type may carry.
 var allowed = [frameTypes]uint8{
-	frameData:    flagPartial | flagChecksum | flagPadded,
+	frameData:    flagPartial | flagChecksum | flagPadded | flagSampled,
 	frameEvent:   flagPriority | flagChecksum,
 	frameControl: flagChecksum,
 	frameAnswer:  flagChecksum,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/perf/probe"
 )
 
 // Gate is the input of one subtask: it merges the channels of all its inputs.
@@ -77,6 +78,8 @@ type Item struct {
 
 	// At is when the buffer was handed out, on GateOptions.Clock; 0 without one.
 	At time.Duration
+
+	dequeued int64 // when it was, if a profiler looks at the buffer, ns; else 0
 
 	// Overtaken, of a priority event or one that Hasten accepted, counts the items of its channel, data buffers
 	// and ordered events, that arrived before it and have not been handed out: what it
@@ -158,6 +161,9 @@ func (g *Gate) pop() (Item, bool) {
 		}
 		g.queued--
 		handed := g.hand(ch, it)
+		if it.trace {
+			handed.dequeued = probe.Now()
+		}
 		if g.account != nil {
 			handed.At = g.account.took(c.input, it)
 		}

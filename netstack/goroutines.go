@@ -77,12 +77,12 @@ func (g *goroutines) start(socks []net.Conn) error {
 		if nc == nil {
 			continue
 		}
-		if tc, ok := nc.(*tls.Conn); ok {
-			tune(tc.NetConn())
-		} else {
-			tune(nc)
-		}
 		d := &duplex{driver: g, conn: g.stack.conns[peer], nc: nc, writer: NewParker(), running: 2}
+		if tc, ok := nc.(*tls.Conn); ok {
+			nc, d.conn.opaque = tc.NetConn(), true
+		}
+		tune(nc)
+		d.conn.flow = cookieOf(nc)
 		d.writer.Wake() // the first credit waits
 		g.socks[peer] = d
 		g.mu.open++
@@ -185,6 +185,7 @@ func (d *duplex) collect() bool {
 	}
 	c.out.collect()
 	d.vec = c.out.vectors(d.vec[:0])
+	c.out.begin()
 	if c.done() {
 		d.leave()
 		return false

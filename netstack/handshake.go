@@ -20,7 +20,7 @@ import (
 // length in front. A message has at most maxHandshake bytes: that is what a
 // stranger can make this end allocate.
 const (
-	protocolVersion = 2 // 2: questions for the time
+	protocolVersion = 3 // 2: questions for the time; 3: sampled buffers
 	maxHandshake    = 4 << 10
 	maxJobName      = 1 << 10 // bytes
 	prefixSize      = 16

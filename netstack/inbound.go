@@ -3,6 +3,7 @@ package netstack
 import (
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/internal/invariant"
+	"github.com/overtake-stream/overtake/perf/probe"
 )
 
 const (
@@ -37,7 +38,8 @@ type inbound struct {
 	carried int                 // bytes of a header that begin the first piece
 	cur     frame               // in progress, if active
 	stash   [frameHeaderSize]byte
-	stashed int // bytes in stash: a header that was cut by the end of a piece
+	stashed int   // bytes in stash: a header that was cut by the end of a piece
+	readAt  int64 // when the last read returned, while a profiler looks, ns
 }
 
 // frame is a frame being received: its payload goes to a buffer or, for events
@@ -111,6 +113,10 @@ func (r *inbound) gather(n int) {
 // advance takes n bytes that were read into what vectors returned. After an error
 // the connection is beyond repair.
 func (r *inbound) advance(n int) error {
+	r.readAt = 0
+	if probe.Attached() {
+		r.readAt = probe.Now()
+	}
 	r.adapt(n)
 	if r.cur.active {
 		m := min(n, r.cur.size-r.cur.got)

@@ -11,6 +11,7 @@ type item struct {
 	buf   bufferpool.Buffer
 	event *Event
 	part  bool // the buffer ends inside a record that continues in the next one
+	trace bool // a profiler looks at the buffer: see trace.go
 
 	// at is when it was queued where it is, on the clock of the account; 0 without one.
 	at time.Duration

@@ -164,6 +164,7 @@ func (l *loop) adopt(peer int, nc net.Conn) error {
 		return err
 	}
 	s := &sock{conn: l.stack.conns[peer], fd: fd, writable: true}
+	s.conn.flow = cookie(fd)
 	l.socks[peer] = s
 	l.open++
 	l.readable(s)
@@ -284,6 +285,7 @@ func (l *loop) write(s *sock) (wrote, again bool) {
 		return false, false
 	}
 	l.iov.set(l.vec)
+	c.out.begin()
 	n, errno := l.iov.call(unix.SYS_WRITEV, s.fd, l.stack.opts.tuning.block)
 	switch {
 	case errno == unix.EINTR:

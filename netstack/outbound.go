@@ -1,6 +1,9 @@
 package netstack
 
-import "github.com/overtake-stream/overtake/bufferpool"
+import (
+	"github.com/overtake-stream/overtake/bufferpool"
+	"github.com/overtake-stream/overtake/perf/probe"
+)
 
 const (
 	maxBatchFrames = 32      // data frames collected for one write
@@ -30,6 +33,7 @@ type outbound struct {
 	used   int  // slots in use
 	joined bool // the last slice ends at slots[used]
 	batch  [quantum]item
+	traces traces
 }
 
 // outSlice is a piece of memory to be written; the buffer that it is part of, if
@@ -118,7 +122,33 @@ func (o *outbound) items(ch *remoteOut, items []item, t taken) {
 			h.flags = flagPartial
 		}
 		t.sequence++
+		if it.trace {
+			o.sampled(&h, it.buf, t.granted)
+			continue
+		}
 		o.frame(&h, it.buf)
+	}
+}
+
+// sampled adds the frame of a buffer that a profiler looks at. granted is when its
+// channel was given credit last.
+func (o *outbound) sampled(h *header, buf bufferpool.Buffer, granted int64) {
+	m := probe.Message{Channel: uint64(h.channel), Sequence: h.sequence}
+	opened, sealed := sentTrace(buf) // before the header takes their place
+	m.Stamps[probe.Opened], m.Stamps[probe.Sealed] = opened, sealed
+	if granted > sealed {
+		m.Stamps[probe.Granted] = granted
+	}
+	m.Stamps[probe.Taken] = probe.Now()
+	h.flags |= flagSampled
+	o.frame(h, buf)
+	o.traces.add(m, o.bytes)
+}
+
+// begin is called right before what was collected is written.
+func (o *outbound) begin() {
+	if len(o.traces.sampled) > 0 {
+		o.traces.begin(o.conn)
 	}
 }
 
@@ -223,6 +253,7 @@ func (o *outbound) vectors(dst [][]byte) [][]byte {
 // each buffer that has left as a whole.
 func (o *outbound) advance(n int) {
 	o.bytes -= n
+	o.traces.left += uint64(n)
 	i := 0
 	for ; i < len(o.vec) && n >= len(o.vec[i].b); i++ {
 		n -= len(o.vec[i].b)

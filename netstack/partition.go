@@ -6,6 +6,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/perf/probe"
 )
 
 // Partition is the output of one subtask: a subpartition for each receiver.
@@ -27,6 +28,7 @@ type Partition struct {
 	lastFlush time.Duration
 	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
 	debloat   debloat
+	sampler   probe.Sampler
 
 	// atomic
 	overfull  atomic.Int32 // subpartitions with MaxQueued or more buffers
@@ -160,6 +162,9 @@ func (p *Partition) next(sub, n int) []byte {
 		b.free = b.free[:fill:fill]
 	}
 	p.open = append(p.open, sub)
+	if probe.Attached() && (p.opts.Broadcast || !p.subs[sub].local) {
+		b.opened, _ = p.sampler.Next()
+	}
 	return b.free
 }
 
@@ -198,7 +203,7 @@ func (p *Partition) seal(sub int, part bool, now time.Duration) {
 		return
 	}
 	p.closed(sub, b.at)
-	records, since := b.records, b.since
+	records, since, opened := b.records, b.since, b.opened
 	*b = builder{}
 	if n == 0 {
 		buf.Release()
@@ -210,15 +215,19 @@ func (p *Partition) seal(sub int, part bool, now time.Duration) {
 		p.account.times.FlushDelay.Record(int64(now - since))
 	}
 	it := item{buf: buf, part: part, at: now}
+	if opened != 0 {
+		traceSent(buf, opened)
+	}
 	if !p.opts.Broadcast {
+		it.trace = opened != 0
 		p.subs[sub].push(it, records)
 		return
 	}
 	for i := range p.subs[1:] {
-		it.buf = buf.Retain()
+		it.buf, it.trace = buf.Retain(), opened != 0 && !p.subs[1+i].local
 		p.subs[1+i].push(it, records)
 	}
-	it.buf = buf
+	it.buf, it.trace = buf, opened != 0 && !p.subs[0].local
 	p.subs[0].push(it, records)
 }
 

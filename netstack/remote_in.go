@@ -112,7 +112,12 @@ func (r *remoteIn) owe() {
 func (r *remoteIn) deliver(f *frame) {
 	f.buf.SetLen(int(f.head.length))
 	f.buf.SetState(bufferpool.Received)
-	r.gate.stage(arrival{channel: int32(r.channel), item: item{buf: f.buf, part: f.head.flags&flagPartial != 0}})
+	it := item{buf: f.buf, part: f.head.flags&flagPartial != 0}
+	if f.head.flags&flagSampled != 0 && r.conn.in.readAt != 0 {
+		it.trace = true
+		traceReceived(f.buf, r.conn.flow, r.id, f.head.sequence, r.conn.in.readAt)
+	}
+	r.gate.stage(arrival{channel: int32(r.channel), item: it})
 	r.gate.feed(r)
 }
 

@@ -55,6 +55,28 @@ func tuneTCP(fd int) {
 
 func set(fd, level, opt, value int) { _ = unix.SetsockoptInt(fd, level, opt, value) }
 
+// cookie is the kernel's name of a socket, 0 if it has none to give.
+func cookie(fd int) uint64 {
+	c, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+	if err != nil {
+		return 0
+	}
+	return c
+}
+
+func cookieOf(nc net.Conn) (c uint64) {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return 0
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) { c = cookie(int(fd)) })
+	return c
+}
+
 // steal takes the descriptor out of a net.Conn, away from the Go poller.
 func steal(nc net.Conn) (fd int, err error) {
 	defer nc.Close()

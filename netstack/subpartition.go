@@ -6,6 +6,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack/credit"
+	"github.com/overtake-stream/overtake/perf/probe"
 )
 
 // subpartition is the output queue of one channel.
@@ -27,6 +28,7 @@ type subpartition struct {
 		sent    sent
 		waiting time.Duration // since when the head of the queue has lacked credit; 0: it does not
 		now     time.Duration // the latest time that is known; of a local one, that of the last ready
+		granted int64         // when credit came last for an empty account, while a profiler looks, ns
 	}
 }
 
@@ -94,7 +96,8 @@ type taken struct {
 	backlog  int    // data buffers still queued behind the last one
 	report   bool   // no item, but the backlog must be told on its own
 
-	now time.Duration // the time, if an account is kept
+	now     time.Duration // the time, if an account is kept
+	granted int64         // see subpartition.mu
 }
 
 // take moves up to limit sendable items to dst. It gives their buffers to the
@@ -131,7 +134,7 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 	if s.partition.account != nil {
 		t.now = s.left(dst)
 	}
-	t.backlog = before - data
+	t.backlog, t.granted = before-data, s.mu.granted
 	relieved = s.partition.shrank(before, t.backlog)
 	if len(dst) == 0 {
 		t.report = s.mu.credit.Report(t.backlog)
@@ -143,7 +146,11 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 // limit takes a credit announcement.
 func (s *subpartition) limit(limit uint64) error {
 	s.mu.Lock()
+	lacked := s.mu.credit.Available() == 0
 	_, err := s.mu.credit.Limit(limit)
+	if lacked && probe.Attached() {
+		s.mu.granted = probe.Now()
+	}
 	if s.mu.waiting > 0 && s.mu.credit.Available() > 0 {
 		s.hasCredit()
 	}

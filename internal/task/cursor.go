@@ -139,6 +139,7 @@ func (t *Task) slice() (n int, err error) {
 func (t *Task) release() {
 	ch := t.cursor.item.Channel
 	if t.cursor.holding {
+		t.cursor.item.Processed()
 		t.cursor.close()
 		if a := t.assemblers[ch]; a != nil {
 			a.Done()
