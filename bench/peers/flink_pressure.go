@@ -38,7 +38,7 @@ func flinkPressure(ctx context.Context, p Params, out func(Line)) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.stop()) }()
+	defer r.stop()
 	if err := r.heldUp(); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func flinkPause(ctx context.Context, p Params, out func(Line)) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.stop()) }()
+	defer r.stop()
 	for t.progress.Load() < 2*int64(keys) {
 		if err := r.alive(); err != nil {
 			return err

@@ -47,14 +47,16 @@ func (w workerPair) start(ctx context.Context) (*runningPair, error) {
 				o.Checkpoints.Store = checkpoint.NewMemory() // only the first worker's is used
 			}
 			if o.Checkpoints.Blobs, err = w.blobs(); err != nil {
-				return nil, errors.Join(err, r.stop())
+				r.stop()
+				return nil, err
 			}
 		}
 		job := overtake.NewJob(w.name, o)
 		w.build(job)
 		h, err := job.Start(ctx)
 		if err != nil {
-			return nil, errors.Join(err, r.stop())
+			r.stop()
+			return nil, err
 		}
 		r.handles = append(r.handles, h)
 	}
@@ -71,16 +73,12 @@ func (r *runningPair) wait() error {
 	return errors.Join(errs...)
 }
 
-// stop ends the job at once.
-func (r *runningPair) stop() error {
+// stop ends the job at once. What the workers say of their ends is no failure.
+func (r *runningPair) stop() {
 	r.cancel()
-	var errs []error
 	for _, h := range r.handles {
-		if err := h.Wait(); err != nil && !errors.Is(err, context.Canceled) {
-			errs = append(errs, err)
-		}
+		_ = h.Wait()
 	}
-	return errors.Join(errs...)
 }
 
 // alive returns why the job has ended, if it has.
