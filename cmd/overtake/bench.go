@@ -21,10 +21,13 @@ type benchCmd struct {
 	Backpressure pressureCmd   `cmd:"" name:"checkpoint-backpressure" help:"Measure checkpoints while a sink is slow."`
 	Recovery     recoveryCmd   `cmd:"" help:"Measure how long a killed job takes to go on."`
 
+	Perf perfCostCmd `cmd:"" help:"Measure what the always-on account of times costs."`
+
 	Nexmark nexmarkCmd `cmd:"" help:"Measure the queries of Nexmark, and check their results."`
 
 	Peers peersCmd `cmd:"" help:"Compare with other systems, which are built first."`
 
+	Report  reportCmd  `cmd:"" help:"Draw results: one HTML page with tables and plots."`
 	Compare compareCmd `cmd:"" help:"Compare results with earlier ones; exit 1 if something has become worse."`
 }
 

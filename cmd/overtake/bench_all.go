@@ -14,6 +14,7 @@ import (
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/ckpt"
 	"github.com/overtake-stream/overtake/bench/operators"
+	"github.com/overtake-stream/overtake/bench/perfcost"
 	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bench/state"
 )
@@ -46,6 +47,9 @@ func suites() []suite {
 		{ckpt.Checkpoint, checkpoints(ckpt.Checkpoint)},
 		{ckpt.Backpressure, checkpoints(ckpt.Backpressure)},
 		{ckpt.Recovery, checkpoints(ckpt.Recovery)},
+		{perfcost.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return perfcost.Run(ctx, perfcost.Config{Config: c.Config})
+		}},
 	}
 }
 

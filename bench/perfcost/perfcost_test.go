@@ -1,0 +1,95 @@
+package perfcost_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/perfcost"
+	"github.com/overtake-stream/overtake/perf"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestJobsOfAllKindsComeThrough(t *testing.T) {
+	for _, w := range []perfcost.Work{
+		{Job: "exchange", Records: 10_000}, {Job: "keyBy", Records: 10_000}, {Job: "workers", Records: 10_000},
+		{Job: "exchange", Records: 2_000, Rate: 50_000},
+	} {
+		t.Run(fmt.Sprint(w.Job, w.Rate), func(t *testing.T) {
+			o, err := w.Do(context.Background())
+			if err != nil || o.Read != w.Records || o.Seconds <= 0 || o.Measured != perf.Enabled || (w.Rate > 0) != (o.P99 > 0) {
+				t.Errorf("%+v, %v", o, err)
+			}
+		})
+	}
+	if _, err := (perfcost.Work{Job: "another", Records: 1}).Do(context.Background()); err == nil {
+		t.Error("no error for a job that there is not")
+	}
+}
+
+func TestSubjectDoesWhatItIsTold(t *testing.T) {
+	var out bytes.Buffer
+	err := perfcost.Subject(context.Background(), strings.NewReader(`{"Job": "exchange", "Records": 100}`), &out)
+	var o perfcost.Outcome
+	if err == nil {
+		err = json.Unmarshal(out.Bytes(), &o)
+	}
+	if err != nil || o.Read != 100 {
+		t.Errorf("%+v, %v, want 100 records", o, err)
+	}
+	out.Reset()
+	err = perfcost.Subject(context.Background(), strings.NewReader("no"), &out)
+	if err := errors.Join(err, json.Unmarshal(out.Bytes(), &o)); err != nil || o.Err == "" {
+		t.Errorf("%+v, %v, want to be told that this is no work", o, err)
+	}
+}
+
+func TestWithoutTheGoCommandTheBaselineIsSkipped(t *testing.T) {
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 10_000, Filter: "exchange/"}, Tool: "no-such-command"}
+	wantSkipped(t, cfg, "no-such-command")
+}
+
+func TestWithoutTheSourceTheBaselineIsSkipped(t *testing.T) {
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 10_000, Filter: "exchange/"}, Module: t.TempDir()}
+	wantSkipped(t, cfg, "source is not in")
+}
+
+func wantSkipped(t *testing.T, cfg perfcost.Config, why string) {
+	t.Helper()
+	d, err := perfcost.Run(context.Background(), cfg)
+	if err != nil || len(d.Cases) != 4 {
+		t.Fatalf("%+v, %v, want four cases", d, err)
+	}
+	for _, r := range d.Cases {
+		if len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Why, why) || !(r.Ours.Median > 0) || len(r.Baselines) != 0 {
+			t.Errorf("%+v, want it measured, and the baseline skipped: %q", r, why)
+		}
+	}
+}
+
+// TestBothProgramsAreBuiltAndCompared takes the time of a build when nothing is cached.
+func TestBothProgramsAreBuiltAndCompared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds two programs")
+	}
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 10_000, Filter: "exchange/throughput"}, Module: "../.."}
+	d, err := perfcost.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Cases[0]
+	if len(r.Skipped) == 1 && strings.Contains(r.Skipped[0].Why, "no go command") {
+		t.Skip(r.Skipped[0].Why)
+	}
+	if len(r.Baselines) != 1 || !(r.Baselines[0].Median > 0) || r.Parameters["own_process"] != true {
+		t.Errorf("%+v, want both sides measured", r)
+	}
+}
