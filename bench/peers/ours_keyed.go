@@ -51,12 +51,12 @@ func (s *started) note() {
 	s.cpu.Store(int64(cpuTime()))
 }
 
-// rate hands the throughput and the processor time since the start to out.
-func (s *started) rate(t *total, settings map[string]any, out func(Line)) {
-	n := float64(t.Records)
+// rate hands the throughput, and the processor time of a record, since the start to out.
+func (s *started) rate(records int64, check string, settings map[string]any, out func(Line)) {
+	n := float64(records)
 	took := time.Since(time.Unix(0, s.at.Load()))
-	out(Line{Metric: "throughput", Unit: "records/s", Value: n / took.Seconds(), Records: int64(t.Records), Check: t.String(), Settings: settings})
-	out(Line{Metric: "cpu", Unit: "s/record", Value: (cpuTime() - time.Duration(s.cpu.Load())).Seconds() / n, Records: int64(t.Records)})
+	out(Line{Metric: "throughput", Unit: "records/s", Value: n / took.Seconds(), Records: records, Check: check, Settings: settings})
+	out(Line{Metric: "cpu", Unit: "s/record", Value: (cpuTime() - time.Duration(s.cpu.Load())).Seconds() / n, Records: records})
 }
 
 // options are those of all jobs here: the defaults, with as many subtasks as the peer has
@@ -86,7 +86,7 @@ func exchange(ctx context.Context, p Params, out func(Line)) error {
 	if err != nil || overtake.IsCopy() {
 		return err
 	}
-	s.rate(t, settings(o), out)
+	s.rate(p.Int("records"), t.String(), settings(o), out)
 	return nil
 }
 
@@ -134,7 +134,7 @@ func rollingCount(ctx context.Context, p Params, out func(Line)) error {
 	if err != nil {
 		return err
 	}
-	s.rate(t, settings(o), out)
+	s.rate(p.Int("records"), t.String(), settings(o), out)
 	return nil
 }
 

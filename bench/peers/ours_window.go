@@ -37,8 +37,7 @@ func windowCount(ctx context.Context, p Params, out func(Line)) error {
 	if err != nil {
 		return err
 	}
-	t.Records = w.records // it was that of the results
-	s.rate(&t.total, settings(w.o), out)
+	s.rate(p.Int("records"), t.String(), settings(w.o), out)
 	return nil
 }
 
