@@ -37,6 +37,14 @@ type Summary struct {
 	Runs   []float64 `json:"runs"`
 
 	Percentiles *Percentiles `json:"percentiles,omitempty"` // of a latency case
+	// Distribution is that of the same latencies, for plots.
+	Distribution []Quantile `json:"distribution,omitempty"`
+}
+
+// Quantile says that a share of the latencies was not above so many seconds.
+type Quantile struct {
+	Share   float64 `json:"share"`
+	Seconds float64 `json:"seconds"`
 }
 
 // Percentiles are those of the latencies of all runs together, in seconds.

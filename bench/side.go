@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/overtake-stream/overtake/perf"
 )
@@ -51,8 +52,20 @@ func (s *side) summary() Summary {
 	if s.latency != nil {
 		at := func(q float64) float64 { return seconds(s.latencies.Quantile(q)) }
 		sum.Percentiles = &Percentiles{P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), Max: at(1)}
+		sum.Distribution = distribution(&s.latencies)
 	}
 	return sum
+}
+
+// distribution has ten places for each power of ten that the rest shrinks by, as far as
+// there are latencies.
+func distribution(s *perf.Snapshot) (list []Quantile) {
+	last := math.Log10(float64(s.Count()))
+	for i := 0; float64(i) <= 10*last; i++ {
+		q := 1 - math.Pow(10, -float64(i)/10)
+		list = append(list, Quantile{Share: q, Seconds: seconds(s.Quantile(q))})
+	}
+	return list
 }
 
 func seconds(nanoseconds int64) float64 { return float64(nanoseconds) / 1e9 }
