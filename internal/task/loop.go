@@ -252,6 +252,9 @@ func (t *Task) Due() (at time.Duration, pending bool) {
 			at, pending = due, true
 		}
 	}
+	if due, open := t.markDue(); open && (!pending || due < at) {
+		at, pending = due, true
+	}
 	if due, open := t.markerDue(); open && (!pending || due < at) {
 		at, pending = due, true
 	}

@@ -24,8 +24,9 @@ type eventTime struct {
 	final bool                  // the last watermark was taken
 }
 
-// watermarkEvery is how often a subtask's own watermark is looked at.
-const watermarkEvery = 20 * time.Millisecond
+// watermarkEvery is how often a subtask's own watermark is looked at. The results of
+// windows wait for that long.
+const watermarkEvery = time.Millisecond
 
 func (t *Task) initTime() {
 	e := &t.time
@@ -136,6 +137,16 @@ func (t *Task) ownMark(now time.Duration) {
 	}
 	e.asked = now
 	t.advance(e.maker.Watermark())
+}
+
+// markDue is when ownMark has something to do: the last record before a pause has moved
+// the watermark, and nothing follows it that would make the subtask look.
+func (t *Task) markDue() (at time.Duration, ok bool) {
+	e := &t.time
+	if e.maker == nil || e.final || !t.ctx.Available() || e.maker.Watermark() <= e.now {
+		return 0, false
+	}
+	return e.asked + watermarkEvery, true
 }
 
 // lastMark ends event time, since the input has ended. It reports whether that has been
