@@ -115,6 +115,7 @@
 // dialed; and the driver. That is one epoll loop for all connections on Linux, and a
 // reader and a writer per connection plus one for posted work with TLS or elsewhere.
 // Both run the same protocol (conn, inbound, outbound, remoteIn, remoteOut, gateIn),
-// which does no I/O, one step at a time. Subtasks hand it work through a mailbox.
+// which does no I/O, one step at a time. Subtasks hand it work through a mailbox,
+// and so does a timer with ClockInterval.
 // Close joins them all.
 package netstack
