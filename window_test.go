@@ -85,3 +85,35 @@ func TestWindowsCountOnceWhateverFails(t *testing.T) {
 		}
 	}
 }
+
+// Nothing follows the record that ends a window, and still its result comes.
+func TestTheLastRecordBeforeAPauseEndsWindows(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	values, results := make(chan uint64, 2), make(chan windowed, 2)
+	job := overtake.NewJob("pause", overtake.Options{Parallelism: 1})
+	timed := overtake.AssignTimes(overtake.From(job, memory.Channel(values)), func(v uint64) int64 { return int64(v) }, 0)
+	counts := overtake.Window(overtake.KeyBy(timed, func(uint64) uint64 { return 7 }), overtake.Tumbling(time.Second),
+		overtake.Aggregator[uint64, int64, int64]{
+			Add:    func(n *int64, _ uint64) { *n++ },
+			Result: func(n *int64) int64 { return *n },
+		}, overtake.WithUID("windows"))
+	overtake.To(counts, memory.Func(func(w windowed) error { results <- w; return nil }))
+	h, err := job.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	values <- 0
+	values <- 2000
+	select {
+	case w := <-results:
+		if want := (windowed{Key: 7, Start: 0, End: 1000, Value: 1}); w != want {
+			t.Errorf("got %v, want %v", w, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the window has not ended, though a later record came")
+	}
+	close(values)
+	if err := h.Wait(); err != nil {
+		t.Error(err)
+	}
+}
