@@ -31,8 +31,9 @@ var layers = []layer{
 	{folder: "bufferpool", modules: []string{"golang.org/x/sys/unix", "github.com/valyala/bytebufferpool"}},
 	{folder: "perf", stdOnly: true},       // the data plane imports it
 	{folder: "perf/probe", stdOnly: true}, // and this one
-	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: "cmd"},
+	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: "cmd", tests: []string{"netstack"}},
 	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: "cmd"},
+	{folder: "perf/prometheus", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "checkpoint", "connectors"}},
 	{folder: "perf/..."},
 	{folder: "netstack/credit"},
 	{folder: "netstack/offset"},
