@@ -36,6 +36,16 @@ const (
 // printing to the first.
 func IsCopy() bool { return os.Getenv(envJob) != "" }
 
+// CopyIndex is the worker that a copy will be, as in Cluster.Index, and 0 in a process
+// that is none.
+func CopyIndex() int {
+	if !IsCopy() {
+		return 0
+	}
+	i, _ := strconv.Atoi(os.Getenv(envIndex)) // Start reports the error
+	return i
+}
+
 // index is this process's place among the workers, before anything is started.
 func (j *Job) index() int {
 	if c := j.opts.Cluster; c.Processes > 1 && os.Getenv(envJob) == j.name {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -24,7 +25,17 @@ type jobFlags struct {
 
 	LatencyMarkers time.Duration `help:"How often sources send a marker through the job; at the end a line tells how long they took to each sink of this process. 0: never." placeholder:"100ms"`
 
+	listenFlags
 	checkpointFlags
+	otherPressureFlags
+}
+
+// Validate is called by kong.
+func (f jobFlags) Validate() error {
+	if f.SlowDisk > 0 && f.CheckpointDir == "" {
+		return errors.New("--slow-disk needs --checkpoint-dir")
+	}
+	return errors.Join(f.checkpointFlags.Validate(), f.pressure().Validate())
 }
 
 // options also shares the processors out: processes on one machine do best with an

@@ -27,23 +27,35 @@ type running struct {
 }
 
 // run runs a job to its end, or until it is told to stop.
-func (f jobFlags) run(e *env, job *overtake.Job) error {
+func (f jobFlags) run(e *env, build func(overtake.Options) *overtake.Job) error {
 	if f.CheckpointDir != "" && f.first() && f.From != "none" {
 		if done, err := alreadyFinished(e, f.CheckpointDir); done || err != nil {
 			return err
 		}
 		f.explainFrom(e)
 	}
+	web, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer web.close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	h, err := job.Start(ctx)
+	opts := f.options(e)
+	closeStore, err := f.slowStore(&opts)
 	if err != nil {
 		return err
 	}
+	defer closeStore()
+	h, err := build(opts).Start(ctx)
+	if err != nil {
+		return err
+	}
+	web.serve(e, f, h)
 	r := &running{env: e, flags: f, h: h, cancel: cancel}
 	ears := r.listen()
 	defer ears.close()

@@ -10,15 +10,21 @@ type versionCmd struct{}
 
 // Run prints the version, the commit and the compiler.
 func (versionCmd) Run() error {
-	version, commit := "unknown", "unknown"
+	commit := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				commit = s.Value
 			}
 		}
 	}
-	fmt.Printf("overtake %s commit %s %s %s/%s\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Printf("overtake %s commit %s %s %s/%s\n", version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
 }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/perf/serve"
+)
+
+// listenFlags say where a running job can be watched.
+type listenFlags struct {
+	Listen  string `help:"Serve what the job does over HTTP, for \"overtake top\", \"overtake perf\", browsers (/) and Prometheus (/metrics): an address, or a port of 127.0.0.1. With --processes, worker I has the port I above it. There is no password: mind who can reach it." placeholder:"[HOST:]PORT"`
+	Profile bool   `help:"Also serve Go's profiles at /debug/pprof/ of --listen." name:"listen-pprof"`
+}
+
+// at returns the address for a worker, "" for none.
+func (f listenFlags) at(worker, processes int) (string, error) {
+	if f.Listen == "" {
+		return "", nil
+	}
+	host, port := "127.0.0.1", f.Listen
+	if i := strings.LastIndexByte(f.Listen, ':'); i >= 0 {
+		host, port = strings.Trim(f.Listen[:i], "[]"), f.Listen[i+1:]
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", fmt.Errorf("--listen %s: write HOST:PORT, or a port of 127.0.0.1", f.Listen)
+	}
+	if processes > 1 && (n == 0 || int(n)+processes > 1<<16) {
+		return "", fmt.Errorf("--listen %s: each of the %d processes needs a port of its own, from this one on: name one from 1 to %d",
+			f.Listen, processes, 1<<16-processes)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(n)+worker)), nil
+}
+
+// endpoint is the HTTP server of a job. A nil *endpoint is none.
+type endpoint struct {
+	l    net.Listener
+	srv  *http.Server
+	done chan error
+}
+
+// open takes the address; nothing is served yet. It comes before the job, so that a job
+// that cannot be watched as asked does not start.
+func (f jobFlags) open() (*endpoint, error) {
+	at, err := f.at(overtake.CopyIndex(), f.Processes)
+	if err != nil || at == "" {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w (is another job there already?)", err)
+	}
+	return &endpoint{l: l, done: make(chan error, 1)}, nil
+}
+
+// serve begins to answer for a job.
+func (e *endpoint) serve(env *env, f jobFlags, h *overtake.Handle) {
+	if e == nil {
+		return
+	}
+	e.srv = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: serve.Handler(serve.Options{
+		Snapshot: h.Snapshot, Workers: func() []string { return f.endpoints(e.l.Addr().String()) },
+		Profiles: f.listenFlags.Profile, Version: version(),
+	})}
+	if !overtake.IsCopy() {
+		env.log.Info("watch this job", "url", "http://"+e.l.Addr().String()+"/", "top", "overtake top --addr "+e.l.Addr().String())
+	}
+	go func() { e.done <- e.srv.Serve(e.l) }()
+}
+
+// endpoints are the addresses of all workers, as far as they are known.
+func (f jobFlags) endpoints(own string) []string {
+	if f.Processes <= 1 || overtake.IsCopy() {
+		return []string{own}
+	}
+	all := make([]string, f.Processes)
+	for i := range all {
+		all[i], _ = f.at(i, f.Processes) // the flags were fine when this one was opened
+	}
+	return all
+}
+
+// close lets answers end that are under way.
+func (e *endpoint) close() {
+	if e == nil {
+		return
+	}
+	if e.srv == nil {
+		e.l.Close()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := e.srv.Shutdown(ctx); err != nil {
+		e.srv.Close()
+	}
+	if err := <-e.done; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		fmt.Fprintln(os.Stderr, "overtake: the HTTP server:", err)
+	}
+}
