@@ -38,14 +38,23 @@ func Check(ctx context.Context) (*Support, error) {
 }
 
 func (s *Support) measureTrap(k *kernel, c *Cost) {
-	if err := k.attachProgram(os.Getpid(), probe.Every1024); err != nil {
+	ns, err := k.trapCost()
+	if err != nil {
 		r := refusal("uprobes", losesAll, err)
 		s.Refusals, s.Tier, c.NA = append(s.Refusals, r), TierC, r.Reason
 		return
 	}
+	c.Each = ns
+}
+
+// trapCost is the time of a trap in this process, ns.
+func (k *kernel) trapCost() (float64, error) {
+	defer k.detach()
+	if err := k.attachProgram(os.Getpid(), probe.Every1024); err != nil {
+		return 0, err
+	}
 	m := probe.Message{}
-	c.Each = each(500, func() { probe.WriteBegin(&m) })
-	k.detach()
+	return each(300, func() { probe.WriteBegin(&m) }), nil
 }
 
 func (s *Support) measureEdges(k *kernel, c *Cost) {

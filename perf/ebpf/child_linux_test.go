@@ -37,13 +37,17 @@ func TestMain(m *testing.M) {
 type childConfig struct {
 	role     string
 	addr     string
-	burst    int           // messages a millisecond
+	burst    int           // messages at a time
 	size     int           // of a message, bytes
 	window   uint64        // messages that may be out
 	delay    time.Duration // of processing a message
+	pause    time.Duration // between bursts
 	queue    int           // messages at the receiver's gate
 	pacing   int           // SO_MAX_PACING_RATE of the sender
 	spinners int           // busy threads beside it
+
+	goroutines bool   // the exchange without its loop
+	pids       string // to be looked at, with commas
 }
 
 func child(args []string) error {
@@ -55,9 +59,12 @@ func child(args []string) error {
 	fs.IntVar(&c.size, "size", 280, "")
 	fs.Uint64Var(&c.window, "window", 1<<40, "")
 	fs.DurationVar(&c.delay, "delay", 0, "")
+	fs.DurationVar(&c.pause, "pause", time.Millisecond, "")
 	fs.IntVar(&c.queue, "queue", 1<<16, "")
 	fs.IntVar(&c.pacing, "pacing", 0, "")
 	fs.IntVar(&c.spinners, "spinners", 0, "")
+	fs.StringVar(&c.pids, "pids", "", "")
+	fs.BoolVar(&c.goroutines, "goroutines", false, "")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -79,6 +86,10 @@ func child(args []string) error {
 		return c.send()
 	case "receive":
 		return c.receive()
+	case "exchange-send", "exchange-receive":
+		return c.exchange()
+	case "measure":
+		return c.measure()
 	case "spin":
 		fmt.Println("spinning")
 		select {}
@@ -145,7 +156,7 @@ func (c *childConfig) send() error {
 			seq++
 			q.push(m)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(c.pause)
 	}
 }
 

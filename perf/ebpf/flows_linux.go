@@ -16,6 +16,7 @@ import (
 type flows struct {
 	pids    []int
 	kernel  *ebpf.Map // flows
+	dirs    *ebpf.Map
 	known   map[uint64]bool
 	edges   []edgeStats // by direction
 	maximum int
@@ -52,6 +53,11 @@ func (f *flows) follow(a, b *Connection) error {
 	out := uint32(len(f.edges))
 	f.edges = append(f.edges, newEdge(a, b), newEdge(b, a))
 	f.known[a.Cookie], f.known[b.Cookie] = true, true
+	for i, receiver := range []int{b.PID, a.PID} {
+		if err := f.dirs.Put(out+uint32(i), latencyDir{Pid: uint32(receiver)}); err != nil {
+			return fmt.Errorf("follow a connection: %w", err)
+		}
+	}
 	for cookie, flow := range map[uint64]latencyFlow{a.Cookie: {Out: out, In: out + 1}, b.Cookie: {Out: out + 1, In: out}} {
 		if err := f.kernel.Put(cookie, flow); err != nil {
 			return fmt.Errorf("follow a connection: %w", err)

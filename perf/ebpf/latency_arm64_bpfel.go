@@ -33,6 +33,8 @@ type latencyDir struct {
 	Known   uint8
 	Armed   uint8
 	Unread  uint8
+	Pid     uint32
+	_       [4]byte
 	Since   uint64
 }
 

@@ -85,7 +85,7 @@ func newSession(ctx context.Context, pids []int, opts LatencyOptions) (*session,
 // start attaches everything, the processes last.
 func (s *session) start(ctx context.Context) (err error) {
 	maps := s.kernel.coll.Maps
-	s.flows = flows{pids: s.pids, kernel: maps[latencyMapFlows], known: map[uint64]bool{}, maximum: int(maps[latencyMapDirs].MaxEntries())}
+	s.flows = flows{pids: s.pids, kernel: maps[latencyMapFlows], dirs: maps[latencyMapDirs], known: map[uint64]bool{}, maximum: int(maps[latencyMapDirs].MaxEntries())}
 	for _, pid := range s.pids {
 		if err := maps[latencyMapProcs].Put(uint32(pid), uint32(1)); err != nil {
 			return err
@@ -247,6 +247,19 @@ func (s *session) report() (*LatencyReport, error) {
 		}
 		r.Connections = append(r.Connections, conns...)
 	}
-	r.Cost = OwnCost{CPU: ownCPU() - s.cpu, Traps: s.traps, Events: s.events, Attach: s.attached.Sub(s.began)}
+	r.Cost = s.cost()
 	return r, nil
+}
+
+// cost is what looking has cost. A trap is measured now that nothing is attached.
+func (s *session) cost() OwnCost {
+	c := OwnCost{CPU: ownCPU() - s.cpu, Attach: s.attached.Sub(s.began), Events: s.events, Traps: s.traps}
+	if s.kernel.tier == TierC || s.opts.NoEvents {
+		return c
+	}
+	if ns, err := s.kernel.trapCost(); err == nil {
+		each, lost := time.Duration(ns), time.Duration(ns*float64(s.traps))
+		c.Trap, c.Lost = &each, &lost
+	}
+	return c
 }

@@ -4,32 +4,95 @@ package ebpf
 
 import (
 	"context"
+	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/overtake-stream/overtake/perf/probe"
 )
 
-func TestTwoProcesses(t *testing.T) {
-	receive, send := startPair(t, nil, nil)
-	messages := 0
-	r, err := Latency(context.Background(), []int{send.Process.Pid, receive.Process.Pid}, 2*time.Second, LatencyOptions{
-		Rate: probe.Every64,
-		OnMessage: func(m *Message) {
-			messages++
-		},
-	})
+// measure follows what goes from one child to the other.
+func measure(t *testing.T, send, receive *exec.Cmd, d time.Duration, opts LatencyOptions) *LatencyReport {
+	t.Helper()
+	check := opts.OnMessage
+	opts.OnMessage = func(m *Message) {
+		if got := time.Duration(m.Ended - m.Opened); got != m.Total() {
+			t.Errorf("message %d: stages add up to %v of %v: %v", m.Sequence, m.Total(), got, m.Spent)
+		}
+		if check != nil {
+			check(m)
+		}
+	}
+	r, err := Latency(t.Context(), []int{send.Process.Pid, receive.Process.Pid}, d, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v %+v", r.MatchCounts, r.Cost)
-	t.Log(r.Refusals)
-	for _, e := range r.Edges {
-		t.Logf("%d → %d, %d channels, total %v", e.Sender, e.Receiver, e.Channels, e.Total)
+	needTier(t, r.Tier, TierA, r.Refusals)
+	logReport(t, r)
+	return r
+}
+
+// needTier skips loudly.
+func needTier(t *testing.T, got, want Tier, refusals []Refusal) {
+	t.Helper()
+	if got < want {
+		t.Skipf("SKIPPED: needs tier %v, but the kernel gives %v: %v", want, got, refusals)
+	}
+}
+
+func logReport(t *testing.T, r *LatencyReport) {
+	t.Helper()
+	for i := range r.Edges {
+		e := &r.Edges[i]
+		t.Logf("%d → %d, %d channels: %d messages, p50 %v, p99 %v, mean %v", e.Sender, e.Receiver, e.Channels,
+			e.Total.Count, e.Total.P50, e.Total.P99, e.Total.Mean)
 		for _, s := range e.Stages {
-			t.Logf("%-14v n=%6d p50=%8v p99=%8v mean=%8v %4.1f%%", s.Stage, s.Count, s.P50, s.P99, s.Mean, s.Share*100)
+			t.Logf("  %-14v n=%6d p50=%10v p99=%10v mean=%10v %4.1f%%", s.Stage, s.Count, s.P50, s.P99, s.Mean, s.Share*100)
 		}
-		t.Log(e.Blame)
+	}
+	t.Logf("%s; %+v, drops %d, faults %d, cost %+v", r.Blame(), r.MatchCounts, r.Drops, r.Faults, r.Cost)
+}
+
+func TestTwoProcesses(t *testing.T) {
+	receive, send := startPair(t, nil, nil)
+	r := measure(t, send, receive, 2*time.Second, LatencyOptions{Rate: probe.Every64, SystemCalls: true, Histograms: true})
+	wholeReport(t, r, 100)
+	e := r.Edges[0]
+	if e.row(GoEntry) == nil || e.row(GoScheduler) == nil {
+		t.Error("stages of system calls are missing")
+	}
+	if len(r.Histograms) != 4 {
+		t.Errorf("histograms: %+v", r.Histograms)
+	}
+}
+
+// wholeReport checks that all messages were seen on their whole way.
+func wholeReport(t *testing.T, r *LatencyReport, least uint64) {
+	t.Helper()
+	if r.Matched < least || r.Unmatched+r.Foreign+r.Disordered+r.Forgotten+r.Drops+r.Faults != 0 || r.Kernel != r.Matched {
+		t.Errorf("%+v, drops %d, faults %d", r.MatchCounts, r.Drops, r.Faults)
+	}
+	if len(r.Edges) != 1 {
+		t.Fatalf("%d edges", len(r.Edges))
+	}
+	e := r.Edges[0]
+	for _, s := range []Stage{Fill, SendQueue, Batch, KernelSend, Decode, ReceiveQueue, Process} {
+		if row := e.row(s); row == nil || row.Count == 0 {
+			t.Errorf("stage %v is missing", s)
+		}
+	}
+	if e.row(Network) != nil {
+		t.Error("some messages were not seen in the kernel")
+	}
+}
+
+func TestExchange(t *testing.T) {
+	for name, args := range map[string][]string{"loop": nil, "goroutines": {"-goroutines"}} {
+		t.Run(name, func(t *testing.T) {
+			receive, send := startExchange(t, args...)
+			r := measure(t, send, receive, time.Second, LatencyOptions{})
+			wholeReport(t, r, 20)
+		})
 	}
 }
 
@@ -38,5 +101,8 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", s)
+	needTier(t, s.Tier, TierA, s.Refusals)
+	for _, c := range s.Costs {
+		t.Logf("%s, %s: %.2f ns %s", c.Probe, c.When, c.Each, c.NA)
+	}
 }

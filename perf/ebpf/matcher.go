@@ -217,7 +217,7 @@ func (m *Matcher) put(d *direction, p *pair) {
 	send, receive := &p.write.Message.Stamps, &p.done.Message.Stamps
 	msg := Message{
 		Direction: p.done.Direction, Channel: p.done.Message.Channel, Sequence: p.done.Message.Sequence,
-		Sender: p.write.PID, Receiver: p.done.PID, Opened: send[probe.Opened],
+		Sender: p.write.PID, Receiver: p.done.PID, Opened: send[probe.Opened], Ended: p.done.Time,
 	}
 	w := walk{msg: &msg, at: send[probe.Opened], disordered: &m.counts.Disordered}
 	w.to(Fill, send[probe.Sealed])
@@ -282,26 +282,37 @@ func (w *walk) kernel(d *direction, p *pair) bool {
 	return true
 }
 
-// wake goes from readable to read.
+// wake goes from readable to read. The last time that a thread was woken and ran counts: if it
+// was woken for later bytes, nobody had read these until then.
 func (w *walk) wake(d *direction, ready, received *Event) {
-	var run *Event
-	if runs := d.since(Run, ready.Time); len(runs) > 0 && runs[0].Time <= received.Time {
-		run = &runs[0]
-	}
+	run := last(d.since(Run, ready.Time), received.Time, 0)
 	if run == nil {
 		w.to(Unread, received.Time)
 		return
 	}
-	wakings := d.since(Waking, ready.Time)
-	for i := len(wakings) - 1; i >= 0; i-- {
-		if e := &wakings[i]; e.TID == run.TID && e.Time <= run.Time {
-			w.to(Wake, e.Time)
-			break
+	if waking := last(d.since(Waking, ready.Time), run.Time, run.TID); waking != nil {
+		stage := Wake
+		if last(d.since(Ready, ready.Time+1), waking.Time, 0) != nil {
+			stage = Unread
 		}
+		w.to(stage, waking.Time)
 	}
 	w.to(Runnable, run.Time)
 	if received.Enter >= run.Time && received.Enter <= received.Time {
 		w.to(GoScheduler, received.Enter)
 	}
 	w.to(ReadCall, received.Time)
+}
+
+// last returns the last event until a time, of a thread if that is not 0.
+func last(events []Event, until int64, tid uint32) (found *Event) {
+	for i := range events {
+		if events[i].Time > until {
+			break
+		}
+		if tid == 0 || events[i].TID == tid {
+			found = &events[i]
+		}
+	}
+	return found
 }

@@ -123,6 +123,15 @@ func TestMatcher(t *testing.T) {
 			"fill 10, send queue 10, batch 10, kernel send 8, run queue 12, read 10, decode 10, receive queue 10, process 10, total 90",
 			MatchCounts{Matched: 1, Kernel: 1},
 		},
+		"it was woken, went away, and was woken for later bytes": {
+			script{
+				wrote(100, 5, 1000), kernelEvent(Ready, 108, 1000), kernelEvent(Waking, 109, 0), sent(112, 0, 1000), kernelEvent(Run, 110, 0),
+				kernelEvent(Ready, 115, 1100), kernelEvent(Waking, 116, 0), kernelEvent(Run, 120, 0),
+				kernelEvent(Received, 130, 1100), processed(160, 5),
+			}, 0,
+			"fill 10, send queue 10, batch 10, kernel send 8, run queue 4, read 10, unread 8, decode 10, receive queue 10, process 10, total 90",
+			MatchCounts{Matched: 1, Kernel: 1},
+		},
 		"no event of the kernel": {
 			script{wrote(100, 5, 1000), processed(160, 5)}, 0,
 			"fill 10, send queue 10, batch 10, network 30, decode 10, receive queue 10, process 10, total 90",

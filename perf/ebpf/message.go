@@ -7,9 +7,9 @@ type Message struct {
 	Direction         uint32
 	Channel, Sequence uint64
 	Sender, Receiver  uint32 // process ids
-	Opened            int64  // when its first record was appended; CLOCK_MONOTONIC, ns
+	Opened, Ended     int64  // when its first record was appended and its last processed; CLOCK_MONOTONIC, ns
 
-	// Spent is the time in each stage that was seen. The sum is Total, exactly.
+	// Spent is the time in each stage that was seen. The sum is Total, and Ended-Opened, exactly.
 	Spent [Stages]time.Duration
 	seen  uint32
 }

@@ -111,12 +111,15 @@ type LatencyReport struct {
 
 // OwnCost is what looking has cost.
 type OwnCost struct {
-	CPU     time.Duration `json:"cpu_ns"`     // of this process
-	Traps   uint64        `json:"traps"`      // of the programs looked at
-	Events  uint64        `json:"events"`     // reported by the kernel
-	Attach  time.Duration `json:"attach_ns"`  // until everything was attached
-	EachNS  time.Duration `json:"trap_ns"`    // of a trap, calibrated; 0: not measured
-	Blocked time.Duration `json:"blocked_ns"` // Traps times EachNS: what the programs lost to traps
+	CPU    time.Duration `json:"cpu_ns"`    // of this process
+	Attach time.Duration `json:"attach_ns"` // until everything was attached
+	Events uint64        `json:"events"`    // reported by the kernel
+	Traps  uint64        `json:"traps"`     // of them, of the programs looked at
+
+	// Trap is the time of a trap as measured afterwards, nil if that was not possible, and Lost what the
+	// programs lost to all of them.
+	Trap *time.Duration `json:"trap_ns"`
+	Lost *time.Duration `json:"lost_ns"`
 }
 
 // ProcessQueue is how long a process's threads waited for a processor.

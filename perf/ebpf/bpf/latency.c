@@ -59,6 +59,7 @@ struct dir {
 	__u8 known;              // base is set
 	__u8 armed;              // a message has been sampled
 	__u8 unread;             // bytes are there, since since
+	__u32 pid;               // of the receiver, from user space
 	__u64 since;
 };
 
@@ -374,13 +375,16 @@ int BPF_PROG(waking, struct task_struct *p)
 		return 0;
 	w.time = bpf_ktime_get_ns();
 	w.dir = a->time && w.time - a->time < SAME_CALL ? a->dir : NONE;
-	a->time = 0;
+	d = direction(w.dir);
+	if (d && d->pid == tgid)
+		a->time = 0;
+	else
+		w.dir = NONE;
 	if (w.dir == NONE && !with_histograms)
 		return 0;
 	tid = BPF_CORE_READ(p, pid);
 	bpf_map_update_elem(&woken, &tid, &w, BPF_ANY);
-	d = direction(w.dir);
-	if (with_events && d && d->armed && (!d->known || before(d->read, d->until)))
+	if (with_events && w.dir != NONE && d && d->armed && (!d->known || before(d->read, d->until)))
 		emit(WAKING, w.dir, w.time, 0, 0, 0, tid);
 	return 0;
 }
