@@ -16,7 +16,7 @@ import (
 
 // small are events whose time spans a few windows of 10 s.
 func small(group uint64) nexmark.Options {
-	return nexmark.Options{Events: 12_000, Rate: 400, Group: group, Seed: 7}
+	return nexmark.Options{Events: 6_000, Rate: 200, Group: group, Seed: 7}
 }
 
 func engine(parallelism int) overtake.Options {
@@ -43,10 +43,12 @@ func want(t *testing.T, q nexmark.Query, g *nexmark.Generator) nexmark.Result {
 	return r
 }
 
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
 func TestQueriesResultInWhatALoopComputes(t *testing.T) {
-	defer goleak.VerifyNone(t)
 	for _, q := range nexmark.Queries() {
 		t.Run(q.Name, func(t *testing.T) {
+			t.Parallel()
 			for _, group := range []uint64{1, 128} {
 				g := generator(t, small(group))
 				w := want(t, q, g)
@@ -62,36 +64,60 @@ func TestQueriesResultInWhatALoopComputes(t *testing.T) {
 
 var errPulled = errors.New("somebody pulled the plug")
 
-// failing fails the job once, in the middle, if there is a checkpoint to go on from.
-func failing(events uint64) func() error {
-	var seen atomic.Uint64
-	return func() error {
-		n := seen.Add(1)
-		if n < events && n%50 == 0 {
-			time.Sleep(20 * time.Microsecond) // so that checkpoints are taken
-		}
-		if n == events*2/3 {
-			return errPulled
-		}
+// plug fails a job once: after a third of the events, when there is a checkpoint to go on
+// from.
+type plug struct {
+	after  uint64
+	seen   atomic.Uint64
+	pulled atomic.Bool
+	job    atomic.Pointer[overtake.Handle]
+}
+
+func (p *plug) check() error {
+	n := p.seen.Add(1)
+	if n < p.after || n%16 != 0 || p.pulled.Load() {
 		return nil
 	}
+	if h := p.job.Load(); h != nil && len(h.Checkpoints()) > 0 && p.pulled.CompareAndSwap(false, true) {
+		return errPulled
+	}
+	return nil
 }
 
 func TestResultsAreExactlyOnceWhateverFails(t *testing.T) {
-	defer goleak.VerifyNone(t)
 	modes := []overtake.CheckpointMode{overtake.Aligned, overtake.Unaligned, overtake.Auto}
 	for i, q := range nexmark.Queries() {
 		t.Run(q.Name, func(t *testing.T) {
+			t.Parallel()
 			g := generator(t, small(1))
 			w := want(t, q, g)
 			for p := 1; p <= 3; p++ {
 				mode := modes[(i+p)%len(modes)]
-				for name, check := range map[string]func() error{"nothing fails": nil, "one failure": failing(g.Events())} {
-					opts := engine(p)
+				opts := engine(p)
+				opts.Restart = overtake.Restart{Attempts: 1, Delay: time.Millisecond}
+				for _, fails := range []bool{false, true} {
 					opts.Checkpoints = overtake.Checkpoints{Store: checkpoint.NewMemory(), Interval: time.Millisecond, Mode: mode, AlignmentTimeout: time.Millisecond}
-					opts.Restart = overtake.Restart{Attempts: 3, Delay: time.Millisecond}
-					if r := result(t, q, g, opts, check); r != w {
-						t.Errorf("parallelism %d, %v, %s: %v, want %v", p, mode, name, r, w)
+					var out nexmark.Output
+					pull := plug{after: g.Events() / 3}
+					s := nexmark.Setup{Engine: opts, Output: &out, Check: pull.check}
+					if fails { // slow enough for a checkpoint in the middle
+						s.Pace.Rate = 30_000
+					}
+					h, err := q.Job(g, s).Start(context.Background())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if fails {
+						pull.job.Store(h)
+					}
+					if err := h.Wait(); err != nil {
+						t.Fatal(err)
+					}
+					if fails && h.Restarts() != 1 {
+						t.Errorf("parallelism %d, %v: %d restarts, want one in the middle", p, mode, h.Restarts())
+					}
+					if r := out.Result(); r != w {
+						t.Errorf("parallelism %d, %v, failure %v: %v, want %v", p, mode, fails, r, w)
 					}
 				}
 			}

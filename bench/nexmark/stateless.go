@@ -25,8 +25,7 @@ const (
 
 func stateless() []Query {
 	return []Query{
-		perBid("q0", "passes on all bids", "auction,bidder,price,dateTime,extra", passed,
-			func(t *Tally, o offer) { base(t, o); t.string(o.Text) }),
+		passThrough(),
 		perBid("q1", "converts prices", "auction,bidder,price*908,dateTime,extra", converted,
 			func(t *Tally, o offer) { base(t, o); t.string(o.Text) }),
 		perBid("q2", "selects bids by auction", "auction,price", selected,
@@ -81,6 +80,21 @@ func perBid(name, about, columns string, f func(b *Bid) (offer, bool), rows fold
 				}
 			})
 		},
+	}
+}
+
+func passThrough() Query {
+	rows := func(t *Tally, b *Bid) {
+		t.number(b.Auction)
+		t.number(b.Bidder)
+		t.number(b.Price)
+		t.number(uint64(b.Time))
+		t.string(b.Extra)
+	}
+	return Query{
+		Name: "q0", About: "passes on all bids", Columns: []string{"auction", "bidder", "price", "dateTime", "extra"},
+		build: func(p *plan) { emit(p, bidsOf(p.events), rows) },
+		loop:  func(g *Generator, t *Tally) { g.eachBid(func(b *Bid) { addRow(t, rows, b) }) },
 	}
 }
 

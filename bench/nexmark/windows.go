@@ -1,6 +1,8 @@
 package nexmark
 
 import (
+	"errors"
+
 	"github.com/overtake-stream/overtake"
 )
 
@@ -38,8 +40,15 @@ func hotItems() Query {
 		Name: "q5", About: "counts bids in windows of 10 s every 2 s and finds the auctions with the most", Columns: []string{"auction", "num"},
 		build: func(p *plan) {
 			of := overtake.Map(bidsOf(p.timed()), func(b *Bid) uint64 { return b.Auction })
-			counts := overtake.Window(overtake.KeyBy(of, func(a uint64) uint64 { return a }), overtake.Sliding(window, slide), overtake.Aggregator[uint64, int64, int64]{
+			self := func(a uint64) uint64 { return a }
+			// A bid is counted once, in a pane as long as the slide. Panes, whose time is their
+			// last moment, add up to windows.
+			panes := overtake.Window(overtake.KeyBy(of, self), overtake.Tumbling(slide), overtake.Aggregator[uint64, int64, int64]{
 				Add:    func(n *int64, _ uint64) { *n++ },
+				Result: func(n *int64) int64 { return *n },
+			}, uid("panes")...)
+			counts := overtake.Window(overtake.KeyBy(panes, func(c counted) uint64 { return c.Key }), overtake.Sliding(window, slide), overtake.Aggregator[counted, int64, int64]{
+				Add:    func(n *int64, c counted) { *n += c.Value },
 				Result: func(n *int64) int64 { return *n },
 			}, uid("count")...)
 			// The counts of a window have its last moment as their time, so that a window as
@@ -87,26 +96,62 @@ func hotItems() Query {
 	}
 }
 
-// high are the highest bids of a window.
-type high struct {
-	Price uint64
-	Bids  []offer
-}
-
-func (h *high) take(o offer) {
-	if o.Price > h.Price {
-		h.Price, h.Bids = o.Price, h.Bids[:0]
-	}
-	if o.Price == h.Price {
-		h.Bids = append(h.Bids, o)
-	}
-}
-
 // parts is how many maxima are taken side by side before the one of all.
 const parts = 128
 
+// part is a part of the bids of a window.
+type part struct {
+	Number uint64
+	Start  int64
+}
+
+func partOf(o offer) part {
+	return part{Number: o.Bidder % parts, Start: o.Time - o.Time%window.Milliseconds()}
+}
+
+func whole(o offer) part { return part{Start: partOf(o).Start} }
+
+// highest passes on the highest bids of a part, when its window is over.
+type highest struct {
+	ctx   *overtake.KeyedContext
+	price *overtake.ValueState[uint64]
+	bids  *overtake.ListState[offer] // with that price
+}
+
+// Open implements overtake.Processor.
+func (h *highest) Open(ctx *overtake.KeyedContext) (err error) {
+	h.ctx = ctx
+	if h.price, err = overtake.NewValueState[uint64](ctx, "price"); err != nil {
+		return err
+	}
+	h.bids, err = overtake.NewListState[offer](ctx, "bids")
+	return err
+}
+
+// Process implements overtake.Processor.
+func (h *highest) Process(key part, o offer, _ overtake.Collector[offer]) error {
+	price, found, err := h.price.Get()
+	if err != nil || found && o.Price < price {
+		return err
+	}
+	if !found || o.Price > price {
+		if err := errors.Join(h.price.Set(o.Price), h.bids.Clear(), h.ctx.SetTimer(key.Start+window.Milliseconds()-1)); err != nil {
+			return err
+		}
+	}
+	return h.bids.Add(o)
+}
+
+// OnTimer implements overtake.TimerProcessor.
+func (h *highest) OnTimer(_ part, _ int64, out overtake.Collector[offer]) error {
+	err := h.bids.Each(func(o offer) bool {
+		out.Collect(o)
+		return true
+	})
+	return errors.Join(err, h.bids.Clear(), h.price.Clear())
+}
+
 func highestBids() Query {
-	type partial = overtake.Windowed[uint64, high]
 	rows := func(t *Tally, o offer) {
 		t.number(o.Auction)
 		t.number(o.Price)
@@ -114,40 +159,37 @@ func highestBids() Query {
 		t.number(uint64(o.Time))
 		t.string(o.Text)
 	}
+	factory := func() overtake.Processor[part, offer, offer] { return &highest{} }
 	return Query{
 		Name: "q7", About: "finds the highest bids of each 10 s", Columns: []string{"auction", "price", "bidder", "dateTime", "extra"},
 		build: func(p *plan) {
 			offers := overtake.Map(bidsOf(p.timed()), func(b *Bid) offer { o, _ := passed(b); return o })
-			some := overtake.Window(overtake.KeyBy(offers, func(o offer) uint64 { return o.Bidder % parts }), overtake.Tumbling(window), overtake.Aggregator[offer, high, high]{
-				Add:    func(h *high, o offer) { h.take(o) },
-				Result: func(h *high) high { return *h },
-			}, uid("some")...)
-			all := overtake.Window(overtake.KeyBy(some, func(w partial) int64 { return w.End }), overtake.Tumbling(window), overtake.Aggregator[partial, high, high]{
-				Add: func(h *high, w partial) {
-					for _, o := range w.Value.Bids {
-						h.take(o)
-					}
-				},
-				Result: func(h *high) high { return *h },
-			}, uid("all")...)
-			emit(p, overtake.FlatMap(all, func(w overtake.Windowed[int64, high], out overtake.Collector[offer]) {
-				for _, o := range w.Value.Bids {
-					out.Collect(o)
-				}
-			}), rows)
+			some := overtake.Process(overtake.KeyBy(offers, partOf), factory, uid("some")...)
+			emit(p, overtake.Process(overtake.KeyBy(some, whole), factory, uid("all")...), rows)
 		},
 		loop: func(g *Generator, t *Tally) {
+			type high struct {
+				price uint64
+				bids  []offer
+			}
 			found := map[int64]*high{}
 			g.eachBid(func(b *Bid) {
 				start := b.Time - b.Time%window.Milliseconds()
-				if found[start] == nil {
-					found[start] = &high{}
+				h := found[start]
+				if h == nil {
+					h = &high{}
+					found[start] = h
 				}
-				o, _ := passed(b)
-				found[start].take(o)
+				if b.Price > h.price {
+					h.price, h.bids = b.Price, h.bids[:0]
+				}
+				if b.Price == h.price {
+					o, _ := passed(b)
+					h.bids = append(h.bids, o)
+				}
 			})
 			for _, h := range found {
-				for _, o := range h.Bids {
+				for _, o := range h.bids {
 					addRow(t, rows, o)
 				}
 			}

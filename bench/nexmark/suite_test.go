@@ -1,0 +1,72 @@
+package nexmark_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/overtake-stream/overtake/bench/nexmark"
+)
+
+// tiny measures next to nothing.
+func tiny(t *testing.T) nexmark.Config {
+	return nexmark.Config{Pairs: 1, Quick: true, Folder: t.TempDir(), Events: 5000, Duration: 20 * time.Millisecond, Interval: 5 * time.Millisecond, Rate: 100_000}
+}
+
+func TestQueriesAreMeasured(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Queries = []string{"q0", "q5", "running"}
+	d, err := nexmark.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Suite != nexmark.Suite || len(d.Cases) != 12 {
+		t.Fatalf("suite %q with %d cases, want 4 for each query", d.Suite, len(d.Cases))
+	}
+	for _, c := range d.Cases {
+		if !(c.Ours.Median > 0) {
+			t.Errorf("%s: %v", c.Name, c.Ours)
+		}
+		if strings.HasSuffix(c.Name, "/latency") {
+			if c.Ours.Percentiles == nil || c.Parameters["rate_events_per_second"] != 100_000.0 {
+				t.Errorf("%s: %+v, %v", c.Name, c.Ours, c.Parameters)
+			}
+		} else if len(c.Baselines) != 1 || !(c.Baselines[0].Ratio.Median > 0) {
+			t.Errorf("%s: baselines %+v", c.Name, c.Baselines)
+		}
+		if n, ok := c.Parameters["result_rows"].(int64); !ok || n == 0 {
+			t.Errorf("%s: %v rows", c.Name, c.Parameters["result_rows"])
+		}
+	}
+	if left, err := os.ReadDir(cfg.Folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestMeasurementsAreConfigured(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Queries, cfg.Filter = []string{"q2"}, "latency"
+	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 0, true, time.Millisecond, 1
+	d, err := nexmark.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := d.Cases[0]
+	if len(d.Cases) != 1 || c.Parameters["checkpoints"] != "off" || c.Ours.Percentiles.P50 < 1e-4 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWrongConfigurationsAreReported(t *testing.T) {
+	_, err := nexmark.Run(context.Background(), nexmark.Config{Pairs: -1, Parallelism: -1, Rate: -1, Duration: -1, Queries: []string{"q99"}, Group: 953})
+	for _, word := range []string{"Pairs", "Parallelism", "Rate", "Duration", "q99", "Group"} {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v, want a word about %s", err, word)
+		}
+	}
+	if _, err := nexmark.Run(context.Background(), nexmark.Config{Filter: "nothing"}); err == nil {
+		t.Error("a filter without cases ran")
+	}
+}
