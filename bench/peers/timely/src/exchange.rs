@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Result<(), String> {
 
 pub fn settings(a: &Args) -> String {
     format!(
-        r#"{{"timely":"0.32.0","workers":{},"processes":{},"batch":{},"lag":{},"zerocopy":{},"build":"release, fat LTO"}}"#,
+        r#"{{"timely":"0.32.0","workers":{},"processes":{},"batch":{},"lag":{},"zerocopy":{},"build":"release, thin LTO"}}"#,
         a.number("workers", 2),
         a.number("processes", 1),
         batch(a),

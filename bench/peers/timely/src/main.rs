@@ -7,10 +7,12 @@ mod cluster;
 mod count;
 mod exchange;
 mod measured;
+mod output;
 mod pingpong;
 mod work;
 
 fn main() {
+    output::keep();
     let args = args::Args::from_env();
     let done = match args.case() {
         "exchange" => exchange::run(&args),

@@ -8,6 +8,7 @@ use timely::dataflow::InputHandle;
 use timely::worker::Worker;
 
 use crate::args::Args;
+use crate::output::figure;
 
 /// What one worker did, or all of them together.
 #[derive(Clone, Copy, Default)]
@@ -50,13 +51,13 @@ pub fn gather(worker: &mut Worker, share: Share) -> Share {
 pub fn print(args: &Args, t: Share, settings: &str) {
     let case = args.case();
     let n = t.records;
-    println!(
+    figure(&format!(
         r#"{{"case":"{case}","metric":"throughput","unit":"records/s","value":{},"records":{n},"check":"{n}:{:016x}","settings":{settings}}}"#,
         n as f64 / t.seconds,
         t.check
-    );
-    println!(
+    ));
+    figure(&format!(
         r#"{{"case":"{case}","metric":"cpu","unit":"s/record","value":{:e},"records":{n}}}"#,
         t.cpu / n as f64
-    );
+    ));
 }

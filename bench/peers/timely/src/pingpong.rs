@@ -9,8 +9,10 @@ use timely::dataflow::operators::{Concat, ConnectLoop, Exchange, Feedback, Probe
 use timely::worker::Worker;
 
 use crate::args::Args;
+
 use crate::cluster::Cluster;
 use crate::measured::{gather, Share};
+use crate::output::figure;
 
 pub fn run(args: &Args) -> Result<(), String> {
     let cluster = Cluster::new(args)?;
@@ -22,13 +24,13 @@ pub fn run(args: &Args) -> Result<(), String> {
         let share = once(worker, millis);
         let total = gather(worker, share);
         if first && worker.index() == 0 {
-            println!(
-                r#"{{"case":"pingpong","metric":"iteration","unit":"s","value":{:e},"records":{},"settings":{{"timely":"0.32.0","workers":{},"processes":{},"build":"release, fat LTO"}}}}"#,
+            figure(&format!(
+                r#"{{"case":"pingpong","metric":"iteration","unit":"s","value":{:e},"records":{},"settings":{{"timely":"0.32.0","workers":{},"processes":{},"build":"release, thin LTO"}}}}"#,
                 total.seconds / total.records as f64,
                 total.records,
                 a.number("workers", 2),
                 a.number("processes", 1),
-            );
+            ));
         }
     })?;
     cluster.end()
