@@ -104,5 +104,5 @@ func TestBlameCredit(t *testing.T) {
 func TestBlameExchange(t *testing.T) {
 	receive, send := startExchange(t, "-delay=5ms", "-burst=1", "-size=20000")
 	r := blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, Credit, ReceiveQueue)
-	wholeReport(t, r, 20)
+	wholeReport(t, r, 5)
 }

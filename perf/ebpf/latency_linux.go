@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 
 	"github.com/overtake-stream/overtake/perf/probe"
 )
@@ -121,13 +122,23 @@ func (s *session) attachPrograms() error {
 			return fmt.Errorf("process %d: %w", pid, err)
 		default:
 			part := fmt.Sprintf("uprobes in process %d", pid)
-			s.kernel.refusals = append(s.kernel.refusals, refusal(part, "stages of its messages", err))
+			s.kernel.refusals = append(s.kernel.refusals, attachRefusal(part, err))
 		}
 	}
 	if attached == 0 && absent != nil {
 		return absent
 	}
 	return nil
+}
+
+// attachRefusal is refusal for an uprobe. The kernel allows one semaphore for a place.
+func attachRefusal(part string, err error) Refusal {
+	r := refusal(part, "stages of its messages", err)
+	if errors.Is(err, unix.EINVAL) {
+		r.Reason += ": another profiler is attached to the same program, at another rate"
+		r.Remedy = "wait for it, or use its rate"
+	}
+	return r
 }
 
 // run reads events until the time is up.

@@ -5,6 +5,7 @@ package ebpf
 import (
 	"context"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func logReport(t *testing.T, r *LatencyReport) {
 func TestTwoProcesses(t *testing.T) {
 	receive, send := startPair(t, nil, nil)
 	r := measure(t, send, receive, 2*time.Second, LatencyOptions{Rate: probe.Every64, SystemCalls: true, Histograms: true})
-	wholeReport(t, r, 100)
+	wholeReport(t, r, 20)
 	e := r.Edges[0]
 	if e.row(GoEntry) == nil || e.row(GoScheduler) == nil {
 		t.Error("stages of system calls are missing")
@@ -91,7 +92,7 @@ func TestExchange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			receive, send := startExchange(t, args...)
 			r := measure(t, send, receive, time.Second, LatencyOptions{})
-			wholeReport(t, r, 20)
+			wholeReport(t, r, 5)
 		})
 	}
 }
@@ -104,5 +105,24 @@ func TestCheck(t *testing.T) {
 	needTier(t, s.Tier, TierA, s.Refusals)
 	for _, c := range s.Costs {
 		t.Logf("%s, %s: %.2f ns %s", c.Probe, c.When, c.Each, c.NA)
+	}
+}
+
+// A second profiler at another rate is refused by the kernel, and says why.
+func TestTwoRates(t *testing.T) {
+	receive, send := startPair(t, nil, nil)
+	var second *LatencyReport
+	r := measure(t, send, receive, 100*time.Millisecond, LatencyOptions{Rate: probe.Every64, OnAttached: func() {
+		var err error
+		second, err = Latency(t.Context(), []int{send.Process.Pid}, time.Millisecond, LatencyOptions{Rate: probe.Every1024})
+		if err != nil {
+			t.Error(err)
+		}
+	}})
+	if second == nil || len(second.Refusals) == 0 || !strings.Contains(second.Refusals[0].Reason, "another rate") {
+		t.Errorf("second: %+v", second)
+	}
+	if len(r.Refusals) != 0 {
+		t.Errorf("first: %v", r.Refusals)
 	}
 }
