@@ -12,6 +12,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/ckpt"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // TestMain lets the test binary be a copy that a suite starts.
@@ -106,5 +107,23 @@ func TestWrongConfigurationsAreReported(t *testing.T) {
 	}
 	if _, err := ckpt.Run(context.Background(), ckpt.Config{Filter: "nothing"}, ckpt.Recovery); err == nil {
 		t.Error("a filter without cases ran")
+	}
+}
+
+func TestPressureIsPassedOn(t *testing.T) {
+	squeezed := pressure.Config{Stall: 5 * time.Millisecond, Starve: true, SlowDisk: 100e6, Seed: 3}
+	cfg := tiny(t)
+	cfg.Pressure, cfg.Filter = squeezed, "aligned/throughput"
+	d := run(t, cfg, ckpt.Checkpoint)
+	if d.Cases[0].Parameters["pressure_slow_disk_bytes_per_second"] != int64(100e6) {
+		t.Errorf("parameters %v", d.Cases[0].Parameters)
+	}
+	cfg = tiny(t)
+	cfg.Pressure, cfg.Filter = squeezed, "map/64B/8KiB/memory/1p/unaligned"
+	cfg.Pressure.SlowSink = time.Millisecond
+	for _, r := range run(t, cfg, ckpt.Backpressure).Cases {
+		if r.Metric == "latency" && !strings.HasSuffix(r.Name, "/sink-1ms") {
+			t.Errorf("a case %s although the sink takes 1 ms", r.Name)
+		}
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench"
+	squeeze "github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Names of the suites.
@@ -36,6 +38,11 @@ type Config struct {
 
 	Checkpoints int           // of a measurement under backpressure; default 50, with Quick 20
 	Patience    time.Duration // for one of those; default 1 min, with Quick 4 s
+
+	// Pressure on the jobs of suites Checkpoint and Backpressure. A slow sink takes the
+	// place of those that Backpressure has, and is not for Checkpoint, whose state would
+	// take forever to fill. Skew is of no effect.
+	Pressure squeeze.Config
 
 	// Progress gets a line for each step.
 	Progress func(line string)
@@ -104,7 +111,7 @@ func (c Config) Validate() error {
 	if c.Checkpoints < 1 {
 		bad("Checkpoints is %d: set at least 1", c.Checkpoints)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.Pressure.Validate())...)
 }
 
 // keys is how many keys the state has, and window how many of them change in an interval.
@@ -178,6 +185,7 @@ func (c Config) runGroup(ctx context.Context, suite string, g group) (d *bench.D
 	d, err = bench.Run(ctx, bench.Config{Pairs: c.Pairs, Quick: c.Quick, Size: size, Filter: c.Filter, Progress: c.Progress}, suite, g.cases)
 	for i := range d.Cases {
 		d.Cases[i].Parameters["load_average"] = max(before, load())
+		maps.Copy(d.Cases[i].Parameters, c.Pressure.Parameters())
 	}
 	if g.after != nil {
 		g.after(d.Cases)

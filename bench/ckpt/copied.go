@@ -61,7 +61,7 @@ func (t task) do(ctx context.Context) error {
 			return err
 		}
 		never := checkpoint.NewMemory() // only the first worker's store is used
-		return t.Pressure.job(t.Pressure.options(1, never, blobs)).Run(ctx)
+		return t.Pressure.job(t.Pressure.options(1, never, t.Pressure.More.Blobs(blobs))).Run(ctx)
 	case roleCount:
 		return t.count(ctx)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	squeeze "github.com/overtake-stream/overtake/bench/pressure"
+	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/generate"
 )
 
@@ -20,8 +22,10 @@ type counting struct {
 	Parallelism  int
 	Mode         overtake.CheckpointMode
 	Dir          string // of the store
+	More         squeeze.Config
 
-	base *atomic.Uint64 // where the window begins
+	base  *atomic.Uint64   // where the window begins
+	store checkpoint.Store // instead of Dir; nil: none
 }
 
 // record is the key of record number n.
@@ -37,12 +41,15 @@ func (c counting) record(n uint64) uint64 {
 func (c counting) job(sink overtake.Sink[count]) *overtake.Job {
 	opts := overtake.Options{Parallelism: c.Parallelism, StateMemory: 16 << 30}
 	opts.Checkpoints = overtake.Checkpoints{Dir: c.Dir, Interval: -1, Mode: c.Mode}
+	if c.store != nil {
+		opts.Checkpoints.Dir, opts.Checkpoints.Store = "", c.store
+	}
 	opts.Restart.Attempts = -1
-	job := overtake.NewJob("count", opts)
+	job := overtake.NewJob("count", c.More.Options(opts))
 	numbers := overtake.From(job, generate.Source(c.record, generate.Options{Count: generate.Forever}),
 		overtake.WithName("generate"), overtake.WithUID("generate"))
 	counts := overtake.Count(overtake.KeyBy(numbers, func(k uint64) uint64 { return k }), overtake.WithUID("count"))
-	overtake.To(counts, sink, overtake.WithUID("sink"))
+	overtake.To(squeeze.Before(c.More, counts), sink, overtake.WithUID("sink"))
 	return job
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	squeeze "github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/generate"
 	"github.com/overtake-stream/overtake/connectors/memory"
@@ -33,6 +34,7 @@ type pressure struct {
 	Processes int // 1 or 2
 	Buffer    int // bytes
 	Width     int // parallelism of all operators
+	More      squeeze.Config
 
 	Dir     string   // of the store
 	Workers []string // addresses
@@ -66,7 +68,7 @@ func (p pressure) options(index int, store checkpoint.Store, blobs checkpoint.Bl
 	if p.Processes > 1 {
 		o.Cluster = overtake.Cluster{Workers: p.Workers, Index: index}
 	}
-	return o
+	return p.More.Options(o)
 }
 
 // record64 and record1K are records of two sizes.
@@ -98,7 +100,8 @@ func build[T any](p pressure, job *overtake.Job, f func(n uint64) T) {
 	} else {
 		mapped = overtake.Map(records, func(v T) T { return v })
 	}
-	overtake.To(mapped.Rebalance(), memory.Func(func(T) error {
+	slowed := squeeze.Before(squeeze.Config{Stall: p.More.Stall, Seed: p.More.Seed}, mapped.Rebalance())
+	overtake.To(slowed, memory.Func(func(T) error {
 		if p.Spin {
 			for end := time.Now().Add(p.Sink); time.Now().Before(end); {
 			}
@@ -144,7 +147,8 @@ func (p pressure) start(ctx context.Context, folder string) (r *running, err err
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.cancel = cancel
-	if r.h, err = p.job(p.options(0, r.store, r.store)).Start(own); err != nil {
+	store := p.More.Store(r.store)
+	if r.h, err = p.job(p.options(0, store, store)).Start(own); err != nil {
 		return r, err
 	}
 	return r, r.heldUp(ctx)

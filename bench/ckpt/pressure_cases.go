@@ -46,7 +46,10 @@ func flinkRows(p pressure) (list []bench.Baseline) {
 }
 
 // sinks are how long a sink takes for a record.
-func sinks() []time.Duration {
+func (c Config) sinks() []time.Duration {
+	if c.Pressure.SlowSink > 0 {
+		return []time.Duration{c.Pressure.SlowSink}
+	}
 	return []time.Duration{200 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}
 }
 
@@ -111,8 +114,8 @@ func (p pressure) varied() bool {
 // pressureGroup has one case for each sink, and the bytes in flight.
 func (c Config) pressureGroup(p pressure) (g group) {
 	var all []*pressed
-	for _, sink := range sinks() {
-		if c.Quick && sink == time.Millisecond && (p.Mode != overtake.Unaligned || p.varied()) {
+	for _, sink := range c.sinks() {
+		if c.Quick && sink == time.Millisecond && c.Pressure.SlowSink == 0 && (p.Mode != overtake.Unaligned || p.varied()) {
 			continue
 		}
 		all = append(all, c.pressed(p, sink))
@@ -154,7 +157,7 @@ func (c Config) pressureGroup(p pressure) (g group) {
 }
 
 func (c Config) pressed(p pressure, sink time.Duration) *pressed {
-	p.Sink, p.Spin = sink, sink < time.Millisecond
+	p.Sink, p.Spin, p.More = sink, sink < time.Millisecond || c.Pressure.Spin, c.Pressure
 	m := &pressed{pressure: p, cfg: c, count: c.Checkpoints}
 	if p.Mode == overtake.Aligned {
 		m.count = 3

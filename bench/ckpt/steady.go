@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/memory"
 )
 
@@ -26,6 +27,7 @@ type steady struct {
 	slices []slice // with checkpoints, in their order
 	plain  []slice // without
 	first  overtake.CheckpointStats
+	store  checkpoint.Store // that a slow disk is before; else nil
 }
 
 // slice is what was measured in one.
@@ -44,8 +46,16 @@ func (s *steady) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	more := s.cfg.Pressure
+	more.SlowSink = 0
 	s.job = counting{
-		Keys: s.cfg.keys(), Window: s.cfg.window(), Parallelism: s.cfg.Parallelism, Mode: s.mode, Dir: dir, base: new(atomic.Uint64),
+		Keys: s.cfg.keys(), Window: s.cfg.window(), Parallelism: s.cfg.Parallelism, Mode: s.mode, Dir: dir, base: new(atomic.Uint64), More: more,
+	}
+	if s.cfg.Pressure.SlowDisk > 0 {
+		if s.store, err = checkpoint.OpenDir(dir, checkpoint.Options{}); err != nil {
+			return err
+		}
+		s.job.store = s.cfg.Pressure.Store(s.store)
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
@@ -73,6 +83,9 @@ func (s *steady) close() error {
 		if e := s.h.Wait(); !errors.Is(e, context.Canceled) {
 			err = e
 		}
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
 	}
 	return errors.Join(err, os.RemoveAll(s.job.Dir))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/connectors/files"
 )
 
@@ -16,11 +17,13 @@ type WordCount struct {
 
 	ReadDelay time.Duration // for each block
 	Delay     time.Duration // for each line that is passed on to the sink
+
+	Pressure pressure.Config // but for SlowSink and Skew
 }
 
 // Job returns the job.
 func (w WordCount) Job(opts overtake.Options) *overtake.Job {
-	job := overtake.NewJob("wordcount", opts)
+	job := overtake.NewJob("wordcount", w.Pressure.Options(opts))
 	blocks := overtake.From(job, files.Blocks(files.Options{Root: w.Root, Glob: w.Glob}), overtake.WithUID("read"))
 	read, written := paced[string](w.ReadDelay), paced[int64](w.Delay)
 	words := overtake.FlatMap(blocks, func(text string, out overtake.Collector[string]) {
@@ -31,7 +34,7 @@ func (w WordCount) Job(opts overtake.Options) *overtake.Job {
 			Add:    func(n *int64, _ string) { *n++ },
 			Result: func(n *int64) int64 { return written(*n) },
 		}, overtake.FinalOnly(), overtake.WithName("count"), overtake.WithUID("count"))
-	overtake.To(counts, files.TSV[overtake.Pair[string, int64]](w.Output), overtake.WithName("write"), overtake.WithUID("write"))
+	overtake.To(stalled(w.Pressure, counts), files.TSV[overtake.Pair[string, int64]](w.Output), overtake.WithName("write"), overtake.WithUID("write"))
 	return job
 }
 

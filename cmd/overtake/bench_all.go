@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/ckpt"
+	"github.com/overtake-stream/overtake/bench/nexmark"
 	"github.com/overtake-stream/overtake/bench/operators"
 	"github.com/overtake-stream/overtake/bench/perfcost"
 	"github.com/overtake-stream/overtake/bench/pressure"
@@ -42,11 +44,18 @@ func suites() []suite {
 			return operators.Run(ctx, operators.Config{Config: c.Config, Pressure: c.pressure})
 		}},
 		{"state", func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return state.Run(ctx, state.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress})
+			cfg := state.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress}
+			if c.Quick { // the sizes of its own quick run take three times as long
+				cfg.Sizes, cfg.Records, cfg.Trees = []int64{1e6, 3e6}, 300_000, 1e6
+			}
+			return state.Run(ctx, cfg)
 		}},
 		{ckpt.Checkpoint, checkpoints(ckpt.Checkpoint)},
 		{ckpt.Backpressure, checkpoints(ckpt.Backpressure)},
 		{ckpt.Recovery, checkpoints(ckpt.Recovery)},
+		{nexmark.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return nexmark.Run(ctx, nexmark.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, SlowSink: c.pressure.SlowSink, Progress: c.Progress})
+		}},
 		{perfcost.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
 			return perfcost.Run(ctx, perfcost.Config{Config: c.Config})
 		}},
@@ -55,7 +64,11 @@ func suites() []suite {
 
 func checkpoints(name string) func(context.Context, suiteConfig) (*bench.Document, error) {
 	return func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-		return ckpt.Run(ctx, ckpt.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress}, name)
+		cfg := ckpt.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress, Pressure: c.pressure}
+		if c.Quick {
+			cfg.Pairs, cfg.Checkpoints, cfg.Patience = cmp.Or(c.Pairs, 3), 10, 2*time.Second
+		}
+		return ckpt.Run(ctx, cfg, name)
 	}
 }
 

@@ -29,12 +29,14 @@ type countingFlags struct {
 
 type checkpointCmd struct {
 	countingFlags
+	pressureFlags
 	Interval time.Duration `help:"From one checkpoint to the next. Default: 100ms." placeholder:"TIME"`
 	Slice    time.Duration `help:"Length of a slice. Default: 4s, with --quick 1.5s." placeholder:"TIME"`
 }
 
 type pressureCmd struct {
 	snapshotFlags
+	pressureFlags
 	Checkpoints int           `help:"Checkpoints of a measurement. Default: 50, with --quick 20." placeholder:"N"`
 	Patience    time.Duration `help:"Longest wait for one of them. Default: 1m, with --quick 4s." placeholder:"TIME"`
 }
@@ -44,13 +46,13 @@ type recoveryCmd struct{ countingFlags }
 // Run runs the suite.
 func (c *checkpointCmd) Run(e *env) error {
 	cfg := c.counting()
-	cfg.Interval, cfg.Slice = c.Interval, c.Slice
+	cfg.Interval, cfg.Slice, cfg.Pressure = c.Interval, c.Slice, c.pressure()
 	return c.measure(e, ckpt.Checkpoint, cfg)
 }
 
 // Run runs the suite.
 func (c *pressureCmd) Run(e *env) error {
-	return c.measure(e, ckpt.Backpressure, ckpt.Config{Checkpoints: c.Checkpoints, Patience: c.Patience})
+	return c.measure(e, ckpt.Backpressure, ckpt.Config{Checkpoints: c.Checkpoints, Patience: c.Patience, Pressure: c.pressure()})
 }
 
 // Run runs the suite.

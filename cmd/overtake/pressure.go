@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench/pressure"
+	"github.com/overtake-stream/overtake/checkpoint"
 )
 
 // pressureFlags put a job under pressure on purpose.
@@ -32,6 +34,28 @@ func (f pressureFlags) pressure() pressure.Config {
 
 func (f otherPressureFlags) pressure() pressure.Config {
 	return pressure.Config{Stall: f.Stall, Starve: f.Starve, SlowDisk: int64(f.SlowDisk), Seed: f.Seed}
+}
+
+// slowStore puts a slow disk between a job and its checkpoints, if there is to be one.
+func (f jobFlags) slowStore(o *overtake.Options) (closeStore func(), err error) {
+	closeStore = func() {}
+	if f.SlowDisk == 0 {
+		return closeStore, nil
+	}
+	p, c := f.pressure(), &o.Checkpoints
+	if !f.first() {
+		c.Store = checkpoint.NewMemory() // only the first worker's is used
+		blobs, err := checkpoint.OpenBlobs(c.Dir, checkpoint.Options{})
+		c.Blobs, c.Dir = p.Blobs(blobs), ""
+		return closeStore, err
+	}
+	store, err := checkpoint.OpenDir(c.Dir, checkpoint.Options{})
+	if err != nil {
+		return closeStore, err
+	}
+	c.Store, c.Dir = p.Store(store), ""
+	c.Blobs = c.Store
+	return func() { _ = store.Close() }, nil
 }
 
 // diskRate is a number of bytes per second, written like 10MB/s.

@@ -31,8 +31,8 @@ type wordcountCmd struct {
 // Run runs the job.
 func (c *wordcountCmd) Run(e *env) error {
 	return c.run(e, workload.WordCount{
-		Root: c.Input, Glob: c.Glob, Output: c.Output, ReadDelay: c.SlowRead, Delay: c.SlowSink,
-	}.Job(c.options(e)))
+		Root: c.Input, Glob: c.Glob, Output: c.Output, ReadDelay: c.SlowRead, Delay: c.SlowSink, Pressure: c.pressure(),
+	}.Job)
 }
 
 // loadFlags are the flags of jobs with generated records.
@@ -55,6 +55,7 @@ type totalsCmd struct {
 	Every    bool          `help:"Write a line for every change of a total, not only the last."`
 	Output   string        `help:"File to write: a line \"key<TAB>total\" for each key. With / at its end, or if it is one: folder, to which each subtask writes a file for each checkpoint. Default: standard output." placeholder:"FILE|FOLDER/"`
 	SlowSink time.Duration `help:"Time to take for each line that is written."`
+	Skew     float64       `help:"Draw keys by Zipf's law with this exponent, above 1." placeholder:"X" group:"Pressure:"`
 }
 
 // Run runs the job.
@@ -62,9 +63,14 @@ func (c *totalsCmd) Run(e *env) error {
 	if c.Keys == 0 {
 		return fmt.Errorf("--keys 0: there must be at least one key")
 	}
+	p := c.pressure()
+	p.Skew = c.Skew
+	if err := p.Validate(); err != nil {
+		return err
+	}
 	return c.run(e, workload.Totals{
-		Count: c.count(), Rate: c.Rate, Keys: c.Keys, Every: c.Every, Delay: c.SlowSink, Sink: c.sink(),
-	}.Job(c.options(e)))
+		Count: c.count(), Rate: c.Rate, Keys: c.Keys, Every: c.Every, Delay: c.SlowSink, Sink: c.sink(), Pressure: p,
+	}.Job)
 }
 
 func (c *totalsCmd) sink() overtake.Sink[overtake.Pair[uint64, int64]] {
@@ -86,7 +92,7 @@ type throughputCmd struct {
 
 // Run runs the job.
 func (c *throughputCmd) Run(e *env) error {
-	return c.run(e, workload.Throughput{Count: c.count(), Rate: c.Rate, Delay: c.SlowSink}.Job(c.options(e)))
+	return c.run(e, workload.Throughput{Count: c.count(), Rate: c.Rate, Delay: c.SlowSink, Pressure: c.pressure()}.Job)
 }
 
 type backpressureCmd struct {
@@ -97,5 +103,5 @@ type backpressureCmd struct {
 
 // Run runs the job.
 func (c *backpressureCmd) Run(e *env) error {
-	return c.run(e, workload.Backpressure{Count: c.count(), Rate: c.Rate, Delay: c.SlowSink}.Job(c.options(e)))
+	return c.run(e, workload.Backpressure{Count: c.count(), Rate: c.Rate, Delay: c.SlowSink, Pressure: c.pressure()}.Job)
 }
