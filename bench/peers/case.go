@@ -13,6 +13,9 @@ type Case struct {
 	Theirs string // the NAME that the peer's program knows it under; default Name
 	// Params are handed to both sides.
 	Params Params
+	// Shared gives the case a folder, which Prepare may fill and both sides find as the
+	// parameter "folder". It is deleted after the last pair.
+	Shared bool
 	// Prepare, if set, finds parameters that depend on the machine, before the first pair:
 	// it returns those for both sides. run runs the peer's program once. It is not called
 	// when the peer is skipped.

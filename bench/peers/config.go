@@ -19,7 +19,7 @@ type Config struct {
 
 	Cache  string        // folder of programs that were built; default below the user's cache folder
 	Folder string        // for files of a measurement; default the system's for temporary files
-	Limit  time.Duration // for one process; default 10 min, with Quick 3 min
+	Limit  time.Duration // for one process; default 10 min
 
 	// Known are the peers there are; default All().
 	Known []Peer
@@ -39,9 +39,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Limit == 0 {
 		c.Limit = 10 * time.Minute
-		if c.Quick {
-			c.Limit = 3 * time.Minute
-		}
 	}
 	if c.Folder == "" {
 		c.Folder = os.TempDir()

@@ -48,7 +48,7 @@ func flinkCases(cfg Config) []Case {
 			{Metric: "p99.9", Unit: "s", Better: bench.Lower, Check: true},
 			{Metric: "p99.99", Unit: "s", Better: bench.Lower, Goal: 0.1, Check: true},
 		},
-	})
+	}, flinkNexmarkCase(count(2e6, 1e6)))
 }
 
 // flinkCheckpointCases are those about checkpoints and what comes after a failure.

@@ -17,10 +17,10 @@ type rated struct {
 
 // run runs it and returns what came out, and the processor time of each record.
 func (r rated) run(ctx context.Context) (*tally, float64, error) {
-	t, used := newTally(), cpuTime()
+	t := newTally()
 	pair := workerPair{name: "rate", options: r.options, build: func(job *overtake.Job) { r.build(job, t) }}
 	err := pair.run(ctx)
-	return t, (cpuTime() - used).Seconds() / max(1, float64(t.records.Load())), err
+	return t, t.cpu(), err
 }
 
 // measured warms up, and prints throughput and processor time.

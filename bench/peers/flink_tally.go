@@ -12,6 +12,8 @@ import (
 type tally struct {
 	start, end atomic.Int64 // from the first record of a source to the end of the last sink, in nanoseconds since base
 	base       time.Time
+	cpuStart   atomic.Int64 // of the processor time
+	cpuEnd     atomic.Int64
 	records    atomic.Int64
 	hash       atomic.Uint64
 	progress   atomic.Int64 // records so far, about
@@ -21,20 +23,26 @@ func newTally() *tally { return &tally{base: time.Now()} }
 
 // begin notes that a source makes record n.
 func (t *tally) begin(n uint64) {
-	if n < parallelism {
-		t.start.CompareAndSwap(0, int64(time.Since(t.base)))
+	if n < parallelism && t.start.CompareAndSwap(0, int64(time.Since(t.base))) {
+		t.cpuStart.Store(int64(cpuTime()))
 	}
 }
 
 func (t *tally) add(records int64, hash uint64) {
 	t.records.Add(records)
 	t.hash.Add(hash)
-	for now := int64(time.Since(t.base)); ; {
-		last := t.end.Load()
-		if last >= now || t.end.CompareAndSwap(last, now) {
-			return
-		}
+	raise(&t.end, int64(time.Since(t.base)))
+	raise(&t.cpuEnd, int64(cpuTime()))
+}
+
+func raise(a *atomic.Int64, to int64) {
+	for last := a.Load(); last < to && !a.CompareAndSwap(last, to); last = a.Load() {
 	}
+}
+
+// cpu is the processor time of a record, in seconds.
+func (t *tally) cpu() float64 {
+	return float64(t.cpuEnd.Load()-t.cpuStart.Load()) / 1e9 / max(1, float64(t.records.Load()))
 }
 
 func (t *tally) seconds() float64 { return float64(t.end.Load()-t.start.Load()) / 1e9 }

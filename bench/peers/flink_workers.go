@@ -15,6 +15,7 @@ type workerPair struct {
 	name    string
 	options overtake.Options
 	build   func(job *overtake.Job)
+	job     func(worker int, o overtake.Options) *overtake.Job // instead of name and build
 	// blobs gives a worker access to the store of checkpoints; nil: no checkpoints.
 	store checkpoint.Store
 	blobs func() (checkpoint.Blobs, error)
@@ -51,9 +52,7 @@ func (w workerPair) start(ctx context.Context) (*runningPair, error) {
 				return nil, err
 			}
 		}
-		job := overtake.NewJob(w.name, o)
-		w.build(job)
-		h, err := job.Start(ctx)
+		h, err := w.make(i, o).Start(ctx)
 		if err != nil {
 			r.stop()
 			return nil, err
@@ -61,6 +60,15 @@ func (w workerPair) start(ctx context.Context) (*runningPair, error) {
 		r.handles = append(r.handles, h)
 	}
 	return r, nil
+}
+
+func (w workerPair) make(worker int, o overtake.Options) *overtake.Job {
+	if w.job != nil {
+		return w.job(worker, o)
+	}
+	job := overtake.NewJob(w.name, o)
+	w.build(job)
+	return job
 }
 
 // wait waits for the end of the job.

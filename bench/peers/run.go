@@ -69,6 +69,14 @@ type comparison struct {
 
 // run measures all pairs.
 func (c comparison) run(ctx context.Context) (d *bench.Document, err error) {
+	if c.Shared {
+		dir, e := os.MkdirTemp(c.cfg.Folder, "overtake-peers-shared-")
+		if e != nil {
+			return nil, e
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		c.Params = c.Params.with("folder", dir)
+	}
 	if c.Prepare != nil && c.skip == nil {
 		c.Params, err = c.Prepare(ctx, c.Params, func(name string, p Params) ([]Line, error) {
 			out, err := c.start(ctx, c.theirProgram(name, p))

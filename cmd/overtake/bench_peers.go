@@ -20,7 +20,7 @@ type peersCmd struct {
 	Pairs  int           `help:"Measured pairs of each case. Default: 5, with --quick 3." placeholder:"N"`
 	JSON   bool          `help:"Print the result as JSON." name:"json"`
 	Out    string        `help:"Write the result as JSON to a file, too." placeholder:"FILE"`
-	Limit  time.Duration `help:"Longest time of one process. Default: 10m, with --quick 3m." placeholder:"TIME"`
+	Limit  time.Duration `help:"Longest time of one process. Default: 10m." placeholder:"TIME"`
 	Cache  string        `help:"Where to keep programs that were built. Default: below the user's cache folder." placeholder:"DIR"`
 	Folder string        `help:"Where to write files. Default: the system's folder for temporary ones." placeholder:"DIR"`
 }

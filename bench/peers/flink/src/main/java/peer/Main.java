@@ -39,6 +39,7 @@ public final class Main {
             case "pause" -> new Pause(p).run();
             case "recovery" -> new Recovery(p).run();
             case "latency" -> new Latency(p).run();
+            case "nexmark" -> new Nexmark(p).run();
             default -> throw new IllegalArgumentException("no case " + name);
         }
     }

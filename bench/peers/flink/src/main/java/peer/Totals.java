@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class Totals {
     private static final AtomicLong START = new AtomicLong();
     private static final AtomicLong END = new AtomicLong();
+    private static volatile double cpuStart;
+    private static volatile double cpuEnd;
     private static final LongAdder RECORDS = new LongAdder();
     private static final LongAdder HASH = new LongAdder();
 
@@ -22,7 +24,9 @@ final class Totals {
 
     /** A source is about to emit its first record. */
     static void begin() {
-        START.compareAndSet(0, System.nanoTime());
+        if (START.get() == 0 && START.compareAndSet(0, System.nanoTime())) {
+            cpuStart = Out.cpu();
+        }
     }
 
     static long start() {
@@ -30,7 +34,8 @@ final class Totals {
     }
 
     /** A sink is at its end. */
-    static void add(long records, long hash) {
+    static synchronized void add(long records, long hash) {
+        cpuEnd = Out.cpu();
         RECORDS.add(records);
         HASH.add(hash);
         END.accumulateAndGet(System.nanoTime(), Math::max);
@@ -38,6 +43,11 @@ final class Totals {
 
     static double seconds() {
         return (END.get() - START.get()) / 1e9;
+    }
+
+    /** Processor time from the first record to the end of the last sink. */
+    static double cpu() {
+        return cpuEnd - cpuStart;
     }
 
     static long records() {
