@@ -58,13 +58,16 @@ func (e *edgeStats) add(m *Message) {
 	}
 }
 
-// report sums up. calls says whether stages of system calls were looked for.
+// report sums up.
 func (e *edgeStats) report() Edge {
 	edge := e.edge
 	edge.Channels = len(e.channels)
 	edge.Total = e.total.distribution(e.total.count)
 	for s := range Stages {
 		stage := &e.stages[s]
+		if stage.count == 0 && s == Network {
+			continue // the kernel was seen
+		}
 		if stage.count == 0 {
 			edge.Missing = append(edge.Missing, s)
 			continue

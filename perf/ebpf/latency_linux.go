@@ -128,6 +128,9 @@ func (s *session) attachPrograms() error {
 	if attached == 0 && absent != nil {
 		return absent
 	}
+	if attached == 0 {
+		s.kernel.tier = TierC
+	}
 	return nil
 }
 

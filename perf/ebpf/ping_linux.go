@@ -3,9 +3,7 @@
 package ebpf
 
 import (
-	"fmt"
 	"net"
-	"time"
 )
 
 // pingCost is the time of a byte over a TCP connection of this process's own, ns. With
@@ -40,21 +38,4 @@ func pingCost(k *kernel) (float64, error) {
 		}
 	})
 	return ns, err
-}
-
-// loopback makes a connected pair.
-func loopback() (a, b net.Conn, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = l.Close() }()
-	if a, err = net.DialTimeout("tcp", l.Addr().String(), time.Second); err != nil {
-		return nil, nil, err
-	}
-	if b, err = l.Accept(); err != nil {
-		_ = a.Close()
-		return nil, nil, fmt.Errorf("loopback: %w", err)
-	}
-	return a, b, nil
 }

@@ -59,8 +59,8 @@ type Edge struct {
 	To       string       `json:"to"`
 	Channels int          `json:"channels"` // that had messages
 	Total    Distribution `json:"total"`
-	Stages   []StageRow   `json:"stages"` // those that were seen, in order
-	Missing  []Stage      `json:"missing"`
+	Stages   []StageRow   `json:"stages"`   // those that were seen, in order
+	Missing  []Stage      `json:"missing"`  // those that no message had, or that were not looked for: n/a
 	Dominant Stage        `json:"dominant"` // the stage with the greatest share
 	Blame    string       `json:"blame"`
 }
