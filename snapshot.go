@@ -66,34 +66,34 @@ func (w *worker) operatorSnapshot(head *node, at time.Time) perf.OperatorSnapsho
 	return o
 }
 
-func (sub *subtask) snapshot(at time.Time) perf.SubtaskSnapshot {
-	st := sub.task.Stats()
-	s := perf.SubtaskSnapshot{
-		Index: sub.index, Running: st.Time.Running, Wall: st.Time.Wall.Seconds(), Busy: st.Time.Busy.Seconds(),
+func (s *subtask) snapshot(at time.Time) perf.SubtaskSnapshot {
+	st := s.task.Stats()
+	now := perf.SubtaskSnapshot{
+		Index: s.index, Running: st.Time.Running, Wall: st.Time.Wall.Seconds(), Busy: st.Time.Busy.Seconds(),
 		Idle: st.Time.Idle.Seconds(), Backpressured: st.Time.Backpressured.Seconds(), Blocked: st.Time.Blocked.Seconds(),
 		RecordsIn: st.Records, Process: distribution(st.Process),
 	}
 	if m := st.Watermark; m != operators.NoWatermark && m != operators.LastWatermark {
 		mark := float64(m) / 1000
 		lag := float64(at.UnixMilli())/1000 - mark
-		s.Watermark, s.Lag = &mark, &lag
+		now.Watermark, now.Lag = &mark, &lag
 	}
-	if sub.gate != nil {
-		s.QueuedIn = sub.gate.QueuedBuffers()
-		for i := range sub.head.inputs {
-			in := sub.gate.Stats(i)
-			s.BuffersIn += in.Buffers
-			s.BytesIn += in.Bytes
+	if s.gate != nil {
+		now.QueuedIn = s.gate.QueuedBuffers()
+		for i := range s.head.inputs {
+			in := s.gate.Stats(i)
+			now.BuffersIn += in.Buffers
+			now.BytesIn += in.Bytes
 		}
 	}
-	for _, p := range sub.outs {
+	for _, p := range s.outs {
 		out := p.Stats()
-		s.RecordsOut += out.Records
-		s.BuffersOut += out.Buffers
-		s.BytesOut += out.Bytes
-		s.QueuedOut += out.Queued
+		now.RecordsOut += out.Records
+		now.BuffersOut += out.Buffers
+		now.BytesOut += out.Bytes
+		now.QueuedOut += out.Queued
 	}
-	return s
+	return now
 }
 
 // distribution sums up times in nanoseconds; nil is none.

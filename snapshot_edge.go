@@ -37,35 +37,35 @@ func (w *worker) edgeSnapshot(e *edge) perf.EdgeSnapshot {
 }
 
 // sends is the subtask's end of an edge that begins with it.
-func (sub *subtask) sends(p *netstack.Partition, all *edgeTimes) perf.SenderSnapshot {
+func (s *subtask) sends(p *netstack.Partition, all *edgeTimes) perf.SenderSnapshot {
 	st := p.Stats()
-	s := perf.SenderSnapshot{
-		Subtask: sub.index, Channels: p.Subpartitions(),
+	end := perf.SenderSnapshot{
+		Subtask: s.index, Channels: p.Subpartitions(),
 		Traffic:       perf.Traffic{Records: st.Records, Buffers: st.Buffers, Bytes: st.Bytes},
 		QueuedBuffers: st.Queued, FullChannels: st.Full, Credits: st.Credits, StarvedChannels: st.Starved,
 		PoolHeld: st.Held, PoolLimit: st.Limit,
 	}
 	if t := st.Times; t != nil {
-		s.FlushDelay = addTo(&all.flush, &t.FlushDelay)
-		s.BufferWait = addTo(&all.buffer, &t.BufferWait)
-		s.OutputQueue = addTo(&all.output, &t.Queue)
-		s.CreditWait = addTo(&all.credit, &t.CreditWait)
+		end.FlushDelay = addTo(&all.flush, &t.FlushDelay)
+		end.BufferWait = addTo(&all.buffer, &t.BufferWait)
+		end.OutputQueue = addTo(&all.output, &t.Queue)
+		end.CreditWait = addTo(&all.credit, &t.CreditWait)
 	}
-	return s
+	return end
 }
 
 // receives is the subtask's end of an edge that leads to it.
-func (sub *subtask) receives(e *edge, all *edgeTimes) perf.ReceiverSnapshot {
-	st := sub.gate.Stats(e.input)
-	s := perf.ReceiverSnapshot{
-		Subtask: sub.index, Channels: len(e.senders(sub.index)),
+func (s *subtask) receives(e *edge, all *edgeTimes) perf.ReceiverSnapshot {
+	st := s.gate.Stats(e.input)
+	end := perf.ReceiverSnapshot{
+		Subtask: s.index, Channels: len(e.senders(s.index)),
 		Traffic:       perf.Traffic{Buffers: st.Buffers, Bytes: st.Bytes},
 		QueuedBuffers: st.Queued,
 	}
 	if st.Queue != nil {
-		s.QueueTime = addTo(&all.queue, st.Queue)
+		end.QueueTime = addTo(&all.queue, st.Queue)
 	}
-	return s
+	return end
 }
 
 // addTo sums up times, and adds them to those of all.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/perf"
 )
 
 // outlet is a partition with the parker of the goroutine that fills it.
@@ -17,6 +18,7 @@ type outlet struct {
 func newOutlet(arena *bufferpool.Arena, o netstack.PartitionOptions) (*outlet, error) {
 	parker := netstack.NewParker()
 	o.Name, o.Waker, o.Wait = "writer", parker, func() { parker.Park(nil) }
+	o.Clock = perf.NewClock() // an account is kept, as in jobs; nobody reads it
 	p, err := netstack.NewPartition(arena, o)
 	return &outlet{Partition: p, parker: parker, clock: time.Now()}, err
 }
@@ -58,7 +60,7 @@ type inlet struct {
 
 func newInlet(o netstack.GateOptions) (*inlet, error) {
 	parker := netstack.NewParker()
-	o.Name, o.Waker = "reader", parker
+	o.Name, o.Waker, o.Clock = "reader", parker, perf.NewClock()
 	g, err := netstack.NewGate(o)
 	return &inlet{Gate: g, parker: parker}, err
 }

@@ -194,24 +194,59 @@ func TestAccountByInput(t *testing.T) {
 	}
 }
 
+func TestAccountAcrossAConnection(t *testing.T) {
+	needsAccount(t)
+	const n = 400
+	p := newPair(t, clusterOptions{}, netstack.PartitionOptions{Subpartitions: 2}, 2)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range uint64(n) {
+			p.out.send(int(i%2), i, p.out.MaxRecord())
+		}
+		p.out.finish()
+	}()
+	// Nobody reads: the credit is used up, and then the sender's buffers.
+	waitUntil(t, "both channels to have no credit, and all buffers to be queued", func() bool {
+		st := p.out.Stats()
+		return st.Starved == 2 && st.Held == st.Limit && st.Queued >= st.Limit-2
+	})
+	p.in.each(func(it netstack.Item) {
+		if it.Event == nil && it.At == 0 {
+			t.Error("a buffer was handed out at no time")
+		}
+	})
+	<-done
+	out, in := p.out.Stats(), p.in.Stats(0)
+	if out.Records != n || out.Buffers != n || in.Buffers != n || out.Bytes != in.Bytes || out.Queued != 0 || in.Queued != 0 {
+		t.Errorf("sent %+v, received %+v, want %d records in as many buffers", out, in, n)
+	}
+	queue, flush, waits := out.Times.Queue.Snapshot(), out.Times.FlushDelay.Snapshot(), out.Times.CreditWait.Snapshot()
+	if arrived := in.Queue.Snapshot(); arrived.Count() != n || queue.Count() != n || flush.Count() != n || waits.Count() < 2 || waits.Max() > queue.Max() {
+		t.Errorf("in the gate %v, queued %v, flushed %v, without credit %v", &arrived, &queue, &flush, &waits)
+	}
+	p.close()
+}
+
 func TestNoAccountWithoutAClock(t *testing.T) {
 	a := newArena(t, 256, 64)
-	from := newRank(t, a, 1, 0, 1, netstack.GateOptions{}, netstack.PartitionOptions{})
-	to := newRank(t, a, 1, 1, 0, netstack.GateOptions{}, netstack.PartitionOptions{})
-	join(from, to)
-	from[0].put(0, numbered(1, 100))
-	from[0].finish()
-	to[0].each(func(it netstack.Item) {
-		if it.At != 0 {
-			t.Errorf("At = %v, want none", it.At)
-		}
-		if it.Event == nil {
-			it.Buf.Release()
-			to[0].in.Done(it.Channel)
-		}
-	}, func() {})
-	if from[0].out.Stats().Times != nil || to[0].in.Stats(0).Queue != nil {
-		t.Error("there are times without a clock")
+	parker := netstack.NewParker()
+	out, err := netstack.NewPartition(a, netstack.PartitionOptions{Subpartitions: 1, Waker: parker, Wait: func() { parker.Park(nil) }})
+	must(t, err)
+	in, err := netstack.NewGate(netstack.GateOptions{Inputs: []int{1}, Waker: parker})
+	must(t, err)
+	netstack.ConnectLocal(out, 0, in, 0)
+	out.WriteLarge(0, make([]byte, 100))
+	it, ok := in.Next()
+	if !ok || it.At != 0 {
+		t.Errorf("%+v, %v, want a buffer that was handed out at no time", it, ok)
 	}
+	it.Buf.Release()
+	in.Done(0)
+	if st := out.Stats(); st.Times != nil || in.Stats(0) != (netstack.InputStats{}) {
+		t.Errorf("%+v, %+v, want no account", st, in.Stats(0))
+	}
+	out.Close()
+	in.Close()
 	wantNothingHeld(t, a)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
+	"github.com/overtake-stream/overtake/perf"
 	"go.uber.org/goleak"
 )
 
@@ -31,6 +32,10 @@ func newRank(t testing.TB, arena *bufferpool.Arena, n, ins, outs int, g netstack
 	t.Helper()
 	for range n {
 		s := &subtask{t: t, parker: netstack.NewParker()}
+		if g.Clock == nil { // as in a job
+			g.Clock = perf.NewClock()
+			p.Clock = g.Clock
+		}
 		var err error
 		if ins > 0 {
 			g.Inputs, g.Waker = []int{ins}, s.parker

@@ -12,6 +12,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/perf"
 	"go.uber.org/goleak"
 )
 
@@ -130,6 +131,9 @@ func newOutlet(t testing.TB, arena *bufferpool.Arena, o netstack.PartitionOption
 	if o.Name == "" {
 		o.Name = "source[0]"
 	}
+	if o.Clock == nil { // as in a job; what waits has a clock of its own
+		o.Clock = perf.NewClock()
+	}
 	p, err := netstack.NewPartition(arena, o)
 	must(t, err)
 	return &outlet{Partition: p, parker: parker}
@@ -169,6 +173,9 @@ func newInlet(t testing.TB, o netstack.GateOptions) *inlet {
 	o.Waker = parker
 	if o.Name == "" {
 		o.Name = "sink[0]"
+	}
+	if o.Clock == nil {
+		o.Clock = perf.NewClock()
 	}
 	g, err := netstack.NewGate(o)
 	must(t, err)
