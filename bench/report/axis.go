@@ -73,8 +73,11 @@ func (a *axis) ticks() (list []tick) {
 func (a *axis) logTicks() (list []tick) {
 	decades := math.Log10(a.high / a.low)
 	steps, skip := []float64{1}, max(1, int(decades/6))
-	if decades < 3 {
+	switch {
+	case decades < 3:
 		steps = []float64{1, 2, 5}
+	case decades < 4:
+		steps = []float64{1, 3}
 	}
 	for e := int(math.Floor(math.Log10(a.low))); e <= int(math.Ceil(math.Log10(a.high))); e++ {
 		if e%skip != 0 {
