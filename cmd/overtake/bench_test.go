@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/workload"
 )
 
 // saved writes a result of a suite with one case.
@@ -63,4 +65,69 @@ func TestCompareExitsByWhatMoved(t *testing.T) {
 	if code, _, _ := overtakes(t, "bench", "compare", a, b, "--alpha", "2"); code != 2 {
 		t.Errorf("a wrong --alpha: code %d", code)
 	}
+}
+
+func TestReportIsDrawnFromAFolder(t *testing.T) {
+	dir := t.TempDir()
+	saved(t, dir, "peers-x", 1, 2, 3)
+	svg, page := filepath.Join(dir, "svg"), filepath.Join(dir, "report.html")
+	code, stdout, stderr := overtakes(t, "bench", "report", dir, "--svg", svg)
+	text, err := os.ReadFile(page)
+	if code != 0 || err != nil || !strings.Contains(stdout, page) || !strings.Contains(string(text), "peers-x") {
+		t.Errorf("code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if code, _, _ := overtakes(t, "bench", "report", svg); code != 1 {
+		t.Errorf("a folder without results: code %d", code)
+	}
+}
+
+func TestAllRunsSuitesAndGoesOnAfterOneThatFails(t *testing.T) {
+	if code, _, stderr := overtakes(t, "bench", "all", "--suite", "nothing"); code != 2 || !strings.Contains(stderr, "exchange") {
+		t.Errorf("code %d\n%s", code, stderr)
+	}
+	if code, _, stderr := overtakes(t, "bench", "all", "--skew", "0.1"); code != 2 || !strings.Contains(stderr, "Skew") {
+		t.Errorf("code %d\n%s", code, stderr)
+	}
+}
+
+func TestJobsUnderPressureHaveTheSameResults(t *testing.T) {
+	for _, more := range []string{"", "--starve", "--stall 20ms --seed 3", "--slow-disk 1MB/s --checkpoint-interval 20ms"} {
+		args := append([]string{"run", "totals", "-q", "-p", "2", "--keys", "7", "--count", "20000"}, strings.Fields(more)...)
+		if strings.Contains(more, "slow-disk") {
+			args = append(args, "--checkpoint-dir", t.TempDir())
+		}
+		code, stdout, stderr := overtakes(t, args...)
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		slices.Sort(lines)
+		if code != 0 || len(lines) != 7 {
+			t.Errorf("%s: code %d\n%s%s", more, code, stdout, stderr)
+		}
+		if want := plainTotals(t); !slices.Equal(lines, want) {
+			t.Errorf("%s: %v, want %v", more, lines, want)
+		}
+	}
+	if code, stdout, _ := overtakes(t, "run", "totals", "-q", "--keys", "7", "--count", "20000", "--skew", "3"); code != 0 || !strings.Contains(stdout, "{0 16") {
+		t.Errorf("code %d: keys are not skewed:\n%s", code, stdout)
+	}
+	for _, wrong := range []string{"--slow-disk 10MB/s", "--slow-disk 10 --checkpoint-dir x", "--stall -1s"} {
+		if code, _, stderr := overtakes(t, append([]string{"run", "totals", "--count", "1"}, strings.Fields(wrong)...)...); code != 2 {
+			t.Errorf("%s: code %d\n%s", wrong, code, stderr)
+		}
+	}
+}
+
+// plainTotals are the lines of the same job without pressure.
+func plainTotals(t *testing.T) []string {
+	t.Helper()
+	sums := map[uint64]int64{}
+	for n := range uint64(20000) {
+		e := workload.NewEvent(n, 7)
+		sums[e.Key] += e.Amount
+	}
+	var lines []string
+	for key, sum := range sums {
+		lines = append(lines, fmt.Sprintf("{%d %d}", key, sum))
+	}
+	slices.Sort(lines)
+	return lines
 }
