@@ -93,10 +93,6 @@ func NewStates(store Store, maxGroups int, clock Clock) (*States, error) {
 // SetKey sets the current key and its hash. It shares key until the next SetKey.
 func (s *States) SetKey(hash uint32, key []byte) {
 	s.hash, s.key = hash, key
-	if g := KeyGroup(hash, s.groups); g != s.group {
-		lo, hi := Groups{g, g + 1}.hashes(s.groups)
-		s.group, s.lo, s.width = g, lo, hi-lo
-	}
 }
 
 // SetNamespace sets the current namespace: that of a window, say. Nil is the
@@ -105,6 +101,10 @@ func (s *States) SetNamespace(namespace []byte) { s.namespace = namespace }
 
 // spread is a hash in the current key's group for a stored key.
 func (s *States) spread(path []byte) uint32 {
+	if g := KeyGroup(s.hash, s.groups); g != s.group {
+		lo, hi := Groups{g, g + 1}.hashes(s.groups)
+		s.group, s.lo, s.width = g, lo, hi-lo
+	}
 	return uint32(s.lo + xxh3.Hash(path)>>32*s.width>>32)
 }
 
