@@ -34,6 +34,7 @@ var layers = []layer{
 	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: "cmd", tests: []string{"netstack"}},
 	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: "cmd"},
 	{folder: "perf/prometheus", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "checkpoint", "connectors"}},
+	{folder: "perf/serve", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "connectors"}},
 	{folder: "perf/..."},
 	{folder: "netstack/credit"},
 	{folder: "netstack/offset"},

@@ -6,7 +6,7 @@
 //	GET /workers    the addresses of all workers' endpoints, as a JSON list
 //	GET /process    Process, as JSON
 //	GET /healthz    "ok"
-//	GET /metrics    what Options.Metrics serves
+//	GET /metrics    the same for Prometheus, with Go's and the process's own metrics
 //
 // A handler starts no goroutine and keeps nothing: each request takes a snapshot of its
 // own. It asks for no password, so it belongs on a loopback address, or behind something

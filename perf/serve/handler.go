@@ -8,6 +8,10 @@ import (
 	"os"
 
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/perf/prometheus"
+	prom "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // Options say what a handler serves.
@@ -18,9 +22,6 @@ type Options struct {
 	// Workers returns the addresses (host:port) of all workers' endpoints, by worker.
 	// Default: the address that the request was sent to.
 	Workers func() []string
-
-	// Metrics serves /metrics. Default: not found.
-	Metrics http.Handler
 
 	// Profiles serves Go's profiles below /debug/pprof/. Taking them slows the job down.
 	Profiles bool
@@ -49,9 +50,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /workers", func(w http.ResponseWriter, r *http.Request) { answer(w, o.workers(r)) })
 	mux.HandleFunc("GET /process", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.process()) })
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	if o.Metrics != nil {
-		mux.Handle("GET /metrics", o.Metrics)
-	}
+	mux.Handle("GET /metrics", metrics(o.Snapshot))
 	if o.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -60,6 +59,14 @@ func Handler(o Options) http.Handler {
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	return mux
+}
+
+// metrics has a registry of its own: a host with one registers prometheus.NewCollector there.
+func metrics(snapshot func() perf.JobSnapshot) http.Handler {
+	r := prom.NewRegistry()
+	r.MustRegister(prometheus.NewCollector(snapshot), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }
 
 func (o *Options) workers(r *http.Request) []string {
