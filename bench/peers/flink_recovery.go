@@ -21,6 +21,10 @@ import (
 // rounds is how often each key comes. The process is killed in the second round.
 const rounds = 3
 
+// slowly is how many milliseconds the second round takes at least, unless keys are few, so
+// that the checkpoint and the failure are in it.
+const slowly = 60_000
+
 // flinkRecovery is the time from kill -9 of a process to the first output of the one that
 // is started in its place. With a role, this is one of these processes.
 func flinkRecovery(ctx context.Context, p Params, out func(Line)) error {
@@ -170,7 +174,7 @@ func (c counting) checkpoint(ctx context.Context, r *runningPair, t *tally) erro
 // record is record n. Those after the first round come slowly before the failure, so that
 // it hits the second one.
 func (c counting) record(n uint64) keyed {
-	if n >= c.keys && !c.resume && n>>1%512 == 0 {
+	if n >= c.keys && !c.resume && n/parallelism%max(1, c.keys/parallelism/slowly) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	return keyed{n % c.keys, n}

@@ -19,7 +19,7 @@ import (
 // TestMain lets the test binary be the program of the fake peer, and our side of it.
 func TestMain(m *testing.M) {
 	switch {
-	case peers.Child([]peers.Peer{fake()}):
+	case peers.Child([]peers.Peer{fake(), flinkPeer()}):
 	case len(os.Args) > 2 && os.Args[1] == "--case":
 		theirs(os.Args[2], os.Args[3:])
 	default:
@@ -148,12 +148,16 @@ func TestFailuresSayWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t, name, "plain")
-			if name == "sleeps" {
-				cfg.Limit = time.Second
+			cfg.Pairs = 1
+			if name == "sleeps" { // killed even if it was slow to start
+				cfg.Cases, cfg.Limit = []string{name}, time.Second
 			}
 			d, err := peers.Run(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "fake/"+name) {
 				t.Errorf("got %v, want %q", err, want)
+			}
+			if name == "sleeps" {
+				return
 			}
 			if d == nil || len(d.Cases) != 2 || d.Cases[0].Name != "fake/plain/speed" {
 				t.Errorf("the other case: %+v", d)

@@ -34,6 +34,7 @@ final class Nexmark {
         events = Event.read(p.text("folder") + "/events");
         try (Cluster cluster = new Cluster(out, 1, "32kb")) {
             cluster.start();
+            out.setting("events", "in memory, as objects");
             double logs = 0;
             String[] queries = p.text("queries").split("\\+");
             for (String q : queries) {

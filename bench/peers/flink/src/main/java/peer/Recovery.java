@@ -22,6 +22,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
  */
 final class Recovery {
     private static final long ROUNDS = 3;
+    private static final long SLOWLY = 60_000; // milliseconds that the second round takes at least
     private static final LongAdder COUNTED = new LongAdder();
     private static final AtomicLong FIRST = new AtomicLong(); // time of the first output after the failure
     private static volatile boolean hurry; // sources go as fast as possible after the failure
@@ -70,8 +71,9 @@ final class Recovery {
         @Override
         public LongFunction<Tuple2<Long, Long>> open() {
             Tuple2<Long, Long> one = new Tuple2<>();
+            long gap = Math.max(1, keys / Cluster.PARALLELISM / SLOWLY);
             return n -> {
-                if (n >= keys && !hurry && (n >> 1) % 512 == 0) {
+                if (n >= keys && !hurry && n / Cluster.PARALLELISM % gap == 0) {
                     try {
                         Thread.sleep(1);
                     } catch (InterruptedException e) {
