@@ -48,9 +48,10 @@ type windows[K comparable, T, A, O any] struct {
 	state *ValueState[A]
 	late  uint64 // records that came after all their windows
 
-	v   T // being added
-	add func(acc A, ok bool) (A, bool)
-	ns  [8]byte
+	v     T    // being added
+	first bool // it is the first of its key and window: there is no timer yet
+	add   func(acc A, ok bool) (A, bool)
+	ns    [8]byte
 }
 
 // WindowAggregate returns an operator that gathers the records of each key and window
@@ -64,7 +65,8 @@ func WindowAggregate[K comparable, T, A, O any](key func(T) K, cut Windows, agg 
 		cut.Slide = cut.Size
 	}
 	w := &windows[K, T, A, O]{cut: cut, agg: agg}
-	w.add = func(acc A, _ bool) (A, bool) {
+	w.add = func(acc A, ok bool) (A, bool) {
+		w.first = !ok
 		w.agg.Add(&acc, w.v)
 		return acc, true
 	}
@@ -92,8 +94,13 @@ func (w *windows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K, O]]) err
 		}
 		in = true
 		w.enter(start)
-		if err := errors.Join(w.state.Update(w.add), w.ctx.SetTimer(end)); err != nil {
+		if err := w.state.Update(w.add); err != nil {
 			return err
+		}
+		if w.first {
+			if err := w.ctx.SetTimer(end); err != nil {
+				return err
+			}
 		}
 	}
 	if !in {
