@@ -73,7 +73,7 @@ func cases(p programs, why string) (list []bench.Case) {
 		c.Parameters = map[string]any{"records": records, "rate": rate, "from": "intended time"}
 		list = append(list, compared(c, p, why, paced, q.figure, q.goal))
 	}
-	return list
+	return append(list, gates()...)
 }
 
 // compared fills in both sides of a case.

@@ -3,7 +3,6 @@
 package ebpf
 
 import (
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 )
 
 // blamed measures and checks which stage is said to be the cause.
-func blamed(t *testing.T, send, receive *exec.Cmd, d time.Duration, opts LatencyOptions, want ...Stage) *LatencyReport {
+func blamed(t *testing.T, send, receive *process, d time.Duration, opts LatencyOptions, want ...Stage) *LatencyReport {
 	t.Helper()
 	r := measure(t, send, receive, d, opts)
 	e := r.Dominant()
@@ -32,12 +31,12 @@ func blamed(t *testing.T, send, receive *exec.Cmd, d time.Duration, opts Latency
 }
 
 func TestBlameSlowConsumer(t *testing.T) {
-	receive, send := startPair(t, []string{"-delay=50ms"}, []string{"-burst=1", "-pause=30ms"})
+	receive, send := startPair(t, []string{"-delay=50ms"}, []string{"-wait", "-burst=1", "-pause=30ms"})
 	blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, ReceiveQueue)
 }
 
 func TestBlameStoppedReceiver(t *testing.T) {
-	receive, send := startPair(t, nil, []string{"-burst=1", "-size=64"})
+	receive, send := startPair(t, nil, []string{"-wait", "-burst=1", "-size=64"})
 	stopped := make(chan struct{})
 	blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every, OnAttached: func() {
 		go func() {
@@ -52,9 +51,9 @@ func TestBlameStoppedReceiver(t *testing.T) {
 
 // The receiver shares a processor with threads that compute, and has a low priority.
 func TestBlameSaturatedProcessor(t *testing.T) {
-	receive, send := startPair(t, nil, []string{"-burst=1"})
+	receive, send := startPair(t, nil, []string{"-wait", "-burst=1"})
 	spin, _ := start(t, nil, "-role=spin", "-spinners=4")
-	for _, cmd := range []*exec.Cmd{spin, receive} {
+	for _, cmd := range []*process{spin, receive} {
 		bind(t, cmd.Process.Pid, 0)
 	}
 	renice(t, receive.Process.Pid, 19)
@@ -84,7 +83,7 @@ func renice(t *testing.T, pid, nice int) {
 
 // A socket that is paced lets fewer bytes out than are written to it.
 func TestBlameThrottledSocket(t *testing.T) {
-	receive, send := startPair(t, nil, []string{"-burst=4", "-pacing=300000"})
+	receive, send := startPair(t, nil, []string{"-wait", "-burst=4", "-pacing=300000"})
 	r := blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every64}, SocketQueue, KernelSend)
 	conns := slices.DeleteFunc(r.Connections, func(c Connection) bool { return c.PID != send.Process.Pid })
 	if len(conns) != 1 || conns[0].PacingRate != 300000 || conns[0].Unsent == 0 {
@@ -93,7 +92,7 @@ func TestBlameThrottledSocket(t *testing.T) {
 }
 
 func TestBlameCredit(t *testing.T) {
-	receive, send := startPair(t, []string{"-delay=2ms", "-window=4"}, []string{"-burst=2", "-window=4"})
+	receive, send := startPair(t, []string{"-delay=2ms", "-window=4"}, []string{"-wait", "-burst=2", "-window=4"})
 	r := blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, Credit)
 	if !strings.Contains(r.Blame(), "behind it, ") {
 		t.Errorf("no cause is named: %s", r.Blame())

@@ -48,7 +48,9 @@ type childConfig struct {
 	pacing   int           // SO_MAX_PACING_RATE of the sender
 	spinners int           // busy threads beside it
 
-	goroutines bool   // the exchange without its loop
+	goroutines bool // the exchange without its loop
+	wait       bool // the sender begins when told
+	begin      chan struct{}
 	pids       string // to be looked at, with commas
 }
 
@@ -65,15 +67,24 @@ func child(args []string) error {
 	fs.IntVar(&c.queue, "queue", 1<<16, "")
 	fs.IntVar(&c.pacing, "pacing", 0, "")
 	fs.IntVar(&c.spinners, "spinners", 0, "")
+	fs.BoolVar(&c.wait, "wait", false, "")
 	fs.StringVar(&c.pids, "pids", "", "")
 	fs.BoolVar(&c.goroutines, "goroutines", false, "")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	go func() { // the parent's end
-		_, _ = io.Copy(io.Discard, os.Stdin)
+	begin := make(chan struct{})
+	go func() { // a line begins, and the parent's end is the end
+		in := bufio.NewReader(os.Stdin)
+		if _, err := in.ReadString('\n'); err == nil {
+			close(begin)
+			_, _ = io.Copy(io.Discard, in)
+		}
 		os.Exit(0)
 	}()
+	if c.wait {
+		c.begin = begin
+	}
 	for range c.spinners {
 		go func() {
 			for spins := 0; ; spins++ {
@@ -142,6 +153,7 @@ func (c *childConfig) send() error {
 			os.Exit(0)
 		}
 	}()
+	c.awaitBegin()
 	var s probe.Sampler
 	for seq := uint64(0); ; {
 		for range c.burst {
@@ -159,6 +171,12 @@ func (c *childConfig) send() error {
 			q.push(m)
 		}
 		time.Sleep(c.pause)
+	}
+}
+
+func (c *childConfig) awaitBegin() {
+	if c.begin != nil {
+		<-c.begin
 	}
 }
 
@@ -304,8 +322,17 @@ func (c *childConfig) process(nc net.Conn, gate chan childMessage) {
 	}
 }
 
+// A process is a child.
+type process struct {
+	*exec.Cmd
+	in io.WriteCloser
+}
+
+// begin makes a sender that waits begin.
+func (p *process) begin() { _, _ = io.WriteString(p.in, "\n") }
+
 // start runs a child until the test ends, and returns its first line.
-func start(t *testing.T, edit func(*exec.Cmd), args ...string) (*exec.Cmd, string) {
+func start(t *testing.T, edit func(*exec.Cmd), args ...string) (*process, string) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Env = append(os.Environ(), "EBPF_CHILD=1")
@@ -333,13 +360,21 @@ func start(t *testing.T, edit func(*exec.Cmd), args ...string) (*exec.Cmd, strin
 	if err != nil {
 		t.Fatalf("child %v: %v", args, err)
 	}
-	return cmd, strings.TrimSpace(line)
+	return &process{Cmd: cmd, in: in}, strings.TrimSpace(line)
 }
 
-// pair starts a receiver and a sender.
-func startPair(t *testing.T, receiver, sender []string) (receive, send *exec.Cmd) {
+// startPair starts a receiver and a sender.
+func startPair(t *testing.T, receiver, sender []string) (receive, send *process) {
 	t.Helper()
 	receive, addr := start(t, nil, append([]string{"-role=receive"}, receiver...)...)
 	send, _ = start(t, nil, append([]string{"-role=send", "-addr=" + addr}, sender...)...)
-	return receive, send
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		conns, err := Conns(t.Context(), []int{send.Process.Pid, receive.Process.Pid})
+		if err == nil && len(conns) == 2 { // it is accepted
+			return receive, send
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("connections: %v, %v", conns, err)
+		}
+	}
 }

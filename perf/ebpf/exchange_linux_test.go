@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +50,7 @@ func (c *childConfig) exchangeSend(s *netstack.Stack, arena *bufferpool.Arena) e
 		return err
 	}
 	fmt.Println("connected")
+	c.awaitBegin()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		for range c.burst {
 			for !p.Available() {
@@ -91,7 +91,7 @@ func (c *childConfig) exchangeReceive(s *netstack.Stack) error {
 }
 
 // startExchange starts two workers that exchange buffers.
-func startExchange(t *testing.T, args ...string) (receive, send *exec.Cmd) {
+func startExchange(t *testing.T, args ...string) (receive, send *process) {
 	t.Helper()
 	var addrs []string
 	for range 2 {
@@ -104,6 +104,6 @@ func startExchange(t *testing.T, args ...string) (receive, send *exec.Cmd) {
 	}
 	args = append(args, "-addr="+strings.Join(addrs, ","))
 	receive, _ = start(t, nil, append([]string{"-role=exchange-receive"}, args...)...)
-	send, _ = start(t, nil, append([]string{"-role=exchange-send"}, args...)...)
+	send, _ = start(t, nil, append([]string{"-role=exchange-send", "-wait"}, args...)...)
 	return receive, send
 }

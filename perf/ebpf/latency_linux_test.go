@@ -4,7 +4,6 @@ package ebpf
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +12,15 @@ import (
 )
 
 // measure follows what goes from one child to the other.
-func measure(t *testing.T, send, receive *exec.Cmd, d time.Duration, opts LatencyOptions) *LatencyReport {
+func measure(t *testing.T, send, receive *process, d time.Duration, opts LatencyOptions) *LatencyReport {
 	t.Helper()
-	check := opts.OnMessage
+	check, attached := opts.OnMessage, opts.OnAttached
+	opts.OnAttached = func() {
+		send.begin()
+		if attached != nil {
+			attached()
+		}
+	}
 	opts.OnMessage = func(m *Message) {
 		if got := time.Duration(m.Ended - m.Opened); got != m.Total() {
 			t.Errorf("message %d: stages add up to %v of %v: %v", m.Sequence, m.Total(), got, m.Spent)
@@ -55,7 +60,7 @@ func logReport(t *testing.T, r *LatencyReport) {
 }
 
 func TestTwoProcesses(t *testing.T) {
-	receive, send := startPair(t, nil, nil)
+	receive, send := startPair(t, nil, []string{"-wait"})
 	r := measure(t, send, receive, 2*time.Second, LatencyOptions{Rate: probe.Every64, SystemCalls: true, Histograms: true})
 	wholeReport(t, r, 20)
 	e := r.Edges[0]

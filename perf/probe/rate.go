@@ -13,7 +13,7 @@ const (
 )
 
 // Attached reports whether somebody looks. It is a load, inlined.
-func Attached() bool { return gate[gateWord] != 0 }
+func Attached() bool { return enabled && gate[gateWord] != 0 }
 
 // gateWord is where the semaphores are, behind Magic.
 const gateWord = 2
