@@ -17,7 +17,7 @@ type layer struct {
 	modules  []string // what it may import from outside the module and the standard library
 	stdOnly  bool     // it imports nothing of the module either
 	testOnly bool     // only tests import it
-	only     string   // only packages of this folder import it
+	only     []string // only packages of these folders import it
 	tests    []string // folders further down that its tests may import
 }
 
@@ -31,11 +31,12 @@ var layers = []layer{
 	{folder: "bufferpool", modules: []string{"golang.org/x/sys/unix", "github.com/valyala/bytebufferpool"}},
 	{folder: "perf", stdOnly: true},       // the data plane imports it
 	{folder: "perf/probe", stdOnly: true}, // and this one
-	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: "cmd", tests: []string{"netstack"}},
-	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: "cmd"},
+	{folder: "perf/ebpf", modules: []string{"github.com/cilium/ebpf", "github.com/google/pprof/profile", "golang.org/x/sys/unix"}, only: []string{"cmd", "perf/view"}, tests: []string{"netstack"}},
+	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: []string{"cmd"}},
 	{folder: "perf/prometheus", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "checkpoint", "connectors"}},
 	{folder: "perf/serve", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "connectors"}},
 	{folder: "perf/..."},
+	{folder: "perf/view", only: []string{"cmd"}},
 	{folder: "netstack/credit"},
 	{folder: "netstack/offset"},
 	{folder: "netstack/record"},
@@ -189,7 +190,7 @@ func innerRefusal(f *sourceFile, row int, folder string) string {
 		return "it is for tests only"
 	case from.stdOnly:
 		return "this package imports the standard library only"
-	case layers[target].only != "" && !under(f.folder, layers[target].only):
+	case len(layers[target].only) > 0 && !anyUnder(f.folder, layers[target].only):
 		return fmt.Sprintf("only packages in %q may", layers[target].only)
 	case target > row:
 		return "a package imports only packages of rows above its own: see layers in deps_test.go"

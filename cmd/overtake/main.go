@@ -30,6 +30,7 @@ type cli struct {
 	Checkpoint checkpointsCmd `cmd:"" help:"Look at the checkpoints of jobs."`
 	Savepoint  savepointCmd   `cmd:"" help:"Ask a running job for a savepoint."`
 	Bench      benchCmd       `cmd:"" help:"Measure, side by side with baselines."`
+	Perf       perfCmd        `cmd:"" help:"Say where a running job's time goes, down to the kernel."`
 	Version    versionCmd     `cmd:"" help:"Print the version."`
 	Completion completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
