@@ -16,7 +16,7 @@ type Tool struct {
 	Least int      // least first number of the version
 }
 
-// Java, Maven and Cargo are the tools that the peers here need.
+// Java runs the peers that are written in it.
 func Java(least int) Tool { return Tool{Name: "java", Args: []string{"-version"}, Least: least} }
 
 // Javac is the compiler of a JDK: a JRE lacks it.
