@@ -47,7 +47,7 @@ func openProgram(r io.ReaderAt) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its .gopclntab: %w", err)
 	}
-	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, textStart(f, text)))
 	if err != nil {
 		return nil, fmt.Errorf("its .gopclntab: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -23,11 +24,17 @@ func TestSites(t *testing.T) {
 		"stripped":             {[]string{"-ldflags=-s -w"}, "GOARCH=amd64"},
 		"position-independent": {[]string{"-buildmode=pie", "-ldflags=-s -w"}, "GOARCH=amd64"},
 		"arm64":                {[]string{"-ldflags=-s -w"}, "GOARCH=arm64"},
+
+		"C linker":                       {[]string{"-ldflags=-linkmode=external -s -w"}, "CGO_ENABLED=1"},
+		"C linker, position-independent": {[]string{"-buildmode=pie", "-ldflags=-linkmode=external -s -w"}, "CGO_ENABLED=1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && strings.Contains(name, "position") {
 				t.Skip("SKIPPED: it compiles the standard library once more")
+			}
+			if _, err := exec.LookPath("gcc"); strings.HasPrefix(name, "C linker") && (err != nil || runtime.GOARCH != "amd64") {
+				t.Skip("SKIPPED: no C linker for this processor")
 			}
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "program")
