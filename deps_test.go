@@ -35,6 +35,7 @@ var layers = []layer{
 	{folder: "perf/profile", modules: []string{"github.com/pkg/profile"}, only: []string{"cmd"}},
 	{folder: "perf/prometheus", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "checkpoint", "connectors"}},
 	{folder: "perf/serve", modules: []string{"github.com/prometheus/client_golang"}, tests: []string{".", "connectors"}},
+	{folder: "perf/top", modules: []string{"charm.land/bubbletea/v2", "charm.land/lipgloss/v2"}, only: []string{"cmd"}},
 	{folder: "perf/..."},
 	{folder: "perf/view", only: []string{"cmd"}},
 	{folder: "netstack/credit"},

@@ -108,7 +108,7 @@ func (s *JobSnapshot) cause(o *OperatorSnapshot, loads map[string]load) (why str
 	case !l.known || l.busiest < busyShare:
 		return "", false
 	}
-	why = fmt.Sprintf("it is busy for %s of its time and waits for output for %s, while what sends to it waits for %s or more",
+	why = fmt.Sprintf("it is busy for %s of its time and waits for output for %s, while what sends to it waits for at least %s",
 		percent(l.busy), percent(l.backpressured), percent(least))
 	if l.busiest > skewed*l.busy {
 		why += fmt.Sprintf("; subtask %d alone is busy for %s: the load is skewed", l.which, percent(l.busiest))

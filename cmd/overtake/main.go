@@ -31,6 +31,7 @@ type cli struct {
 	Savepoint  savepointCmd   `cmd:"" help:"Ask a running job for a savepoint."`
 	Bench      benchCmd       `cmd:"" help:"Measure, side by side with baselines."`
 	Perf       perfCmd        `cmd:"" help:"Say where a running job's time goes, down to the kernel."`
+	Top        topCmd         `cmd:"" help:"Show what a running job does, live in the terminal."`
 	Version    versionCmd     `cmd:"" help:"Print the version."`
 	Completion completionCmd  `cmd:"" help:"Print a completion script for a shell."`
 }
