@@ -80,7 +80,7 @@ func (d *drawing) panel(title string, top float64, label func(float64) string) {
 	step := niceStep(top / 4)
 	for v := 0.0; v <= top*1.0001; v += step {
 		y := d.at(v, top)
-		d.printf(`<line x1="%d" x2="%d" y1="%.1f" y2="%[3].1f" stroke="#ddd"/>`, chartLeft, chartLeft+chartWidth, y)
+		d.printf(`<line x1="%d" x2="%d" y1="%.1f" y2="%.1[3]f" stroke="#ddd"/>`, chartLeft, chartLeft+chartWidth, y)
 		d.text(chartLeft-6, y+4, "end", "%s", label(v))
 	}
 	length := float64(d.n) * d.t.interval.Seconds()
@@ -89,7 +89,7 @@ func (d *drawing) panel(title string, top float64, label func(float64) string) {
 	}
 	for v, step := 0.0, niceStep(length/8); v <= length*1.0001; v += step {
 		x := chartLeft + v/length*chartWidth
-		d.printf(`<line x1="%.1f" x2="%[1].1f" y1="%.1f" y2="%.1f" stroke="#666"/>`, x, d.y+panelHeight, d.y+panelHeight+4)
+		d.printf(`<line x1="%.1f" x2="%.1[1]f" y1="%.1f" y2="%.1f" stroke="#666"/>`, x, d.y+panelHeight, d.y+panelHeight+4)
 		d.text(x, d.y+panelHeight+17, "middle", "%s", clean(v)+"s")
 	}
 }
@@ -177,12 +177,12 @@ func (d *drawing) levels(title string, of func(Level) int) {
 				continue
 			}
 			y := d.at(float64(of(l)), limit)
-			fmt.Fprintf(&path, "%s%.1f %.1fL%.1f %[3].1f", pen, d.x(i), y, d.x(i+1))
+			fmt.Fprintf(&path, "%s%.1f %.1fL%.1f %.1[3]f", pen, d.x(i), y, d.x(i+1))
 			pen = "L"
 		}
 		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.6"/>`, path.String(), color)
 		y := d.y + float64(k)*legendStep
-		d.printf(`<line x1="%d" x2="%d" y1="%.1f" y2="%[3].1f" stroke="%s" stroke-width="3"/>`, chartLeft+chartWidth+20, chartLeft+chartWidth+32, y+6, color)
+		d.printf(`<line x1="%d" x2="%d" y1="%.1f" y2="%.1[3]f" stroke="%s" stroke-width="3"/>`, chartLeft+chartWidth+20, chartLeft+chartWidth+32, y+6, color)
 		d.text(chartLeft+chartWidth+38, y+10.5, "start", "%s", c.worker)
 	}
 	d.y += panelHeight + panelGap
