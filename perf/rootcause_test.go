@@ -43,7 +43,7 @@ func TestRootCause(t *testing.T) {
 		},
 		"slow in the middle": {
 			operators{operator("a", shares{10, 90}), operator("b", shares{99, 0}), operator("c", shares{10, 0})},
-			"a>b b>c", "b", "waits for 90% or more",
+			"a>b b>c", "b", "waits for at least 90%",
 		},
 		"two are busy, the later one holds up": {
 			operators{operator("a", shares{20, 80}), operator("b", shares{60, 40}), operator("c", shares{95, 0})},
@@ -68,7 +68,7 @@ func TestRootCause(t *testing.T) {
 		},
 		"a join holds up both": {
 			operators{operator("a", shares{10, 90}), operator("b", shares{10, 50}), operator("c", shares{95, 0})},
-			"a>c b>c", "c", "waits for 50% or more",
+			"a>c b>c", "c", "waits for at least 50%",
 		},
 		"one of two branches": {
 			operators{operator("a", shares{10, 90}), operator("b", shares{10, 0}), operator("c", shares{95, 0})},

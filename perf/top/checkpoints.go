@@ -11,8 +11,8 @@ const mostRecent = 100
 
 // Checkpoints sum up the latest complete checkpoints, up to 100.
 type Checkpoints struct {
-	Complete int                       `json:"in_interval"` // since the earlier reading
-	P50      float64                   `json:"p50_seconds"` // median duration of Recent
+	Complete int                       `json:"in_interval"`      // since the earlier reading
+	P50      float64                   `json:"p50_seconds"`      // median duration of Recent
 	Recent   []perf.CheckpointSnapshot `json:"recent,omitempty"` // oldest first
 }
 

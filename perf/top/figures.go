@@ -37,16 +37,22 @@ type Cause struct {
 // Reading, then they are since the start of the job's attempt. Workers are compared each
 // with itself, so that one that is missing in a reading does not count twice.
 func Compute(earlier, now Reading) Figures {
-	f := Figures{Whole: true, Missing: now.Missing, Answered: len(now.Workers), Workers: len(now.Workers) + len(now.Missing)}
+	f := Figures{Missing: now.Missing, Answered: len(now.Workers), Workers: len(now.Workers) + len(now.Missing)}
+	for i := range now.Workers {
+		if s := &now.Workers[i]; goesOn(earlier.worker(s.Worker), s) {
+			f.Seconds = max(f.Seconds, s.At.Sub(earlier.worker(s.Worker).At).Seconds())
+		}
+	}
+	f.Whole = f.Seconds == 0
 	parts := make([]perf.JobSnapshot, 0, len(now.Workers))
 	for i := range now.Workers {
 		s := &now.Workers[i]
 		old := earlier.worker(s.Worker)
-		if old != nil && goesOn(old, s) {
-			f.Whole = false
-			f.Seconds = max(f.Seconds, s.At.Sub(old.At).Seconds())
-		} else {
+		switch {
+		case f.Whole:
 			old = new(perf.JobSnapshot)
+		case !goesOn(old, s):
+			old = s // nothing is known of the interval: what it did before is not of it
 		}
 		parts = append(parts, s.Since(old))
 	}
@@ -71,7 +77,7 @@ func Compute(earlier, now Reading) Figures {
 // goesOn reports whether s is a later snapshot of the same attempt by the same process,
 // so that no count has become less.
 func goesOn(old, s *perf.JobSnapshot) bool {
-	return old.Job == s.Job && old.Restarts == s.Restarts && old.Runtime.AllocatedBytes <= s.Runtime.AllocatedBytes &&
+	return old != nil && s.At.After(old.At) && old.Job == s.Job && old.Restarts == s.Restarts && old.Runtime.AllocatedBytes <= s.Runtime.AllocatedBytes &&
 		longest(old) <= longest(s)
 }
 

@@ -39,8 +39,6 @@ func duration(s float64) string {
 		return fmt.Sprintf("%.0fh%02.0fm", math.Floor(s/3600), math.Floor(math.Mod(s, 3600)/60))
 	case s >= 120:
 		return fmt.Sprintf("%.0fm%02.0fs", math.Floor(s/60), math.Floor(math.Mod(s, 60)))
-	case s >= 1:
-		return scaled(s, []string{"s"}, 1000)
 	}
 	return scaled(s*1e9, []string{"ns", "µs", "ms", "s"}, 1000)
 }

@@ -66,7 +66,9 @@ func (m Model) head(st styles) []string {
 		lines = append(lines, paint(st.alarm, cut("A worker does not answer, and is not in these figures: "+missing, m.width)))
 	}
 	if m.height >= roomy {
-		lines = append(lines, paint(st.dim, cut(processes(m.figures), m.width)), paint(st.dim, cut(lastCheckpoint(m.figures), m.width)))
+		for _, l := range append(wrap(processes(m.figures), m.width, 2), wrap(lastCheckpoint(m.figures), m.width, 2)...) {
+			lines = append(lines, paint(st.dim, l))
+		}
 	}
 	return lines
 }

@@ -15,6 +15,9 @@ type Options struct {
 	// Read takes a reading: Client.Read. Commands call it, one at a time.
 	Read func(context.Context) (Reading, error)
 
+	// Now tells the time of readings. Default: time.Now.
+	Now func() time.Time
+
 	Addrs    []string      // where Read reads, for people
 	Interval time.Duration // from one reading to the next
 	Plain    bool          // no colours and no other looks
@@ -48,7 +51,12 @@ type Model struct {
 }
 
 // NewModel shows nothing before it is told the terminal's size and a reading.
-func NewModel(o Options) Model { return Model{opt: o} }
+func NewModel(o Options) Model {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return Model{opt: o}
+}
 
 // readingMsg is what became of a reading.
 type readingMsg struct {
@@ -68,12 +76,12 @@ func (m Model) read() tea.Msg {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	r, err := m.opt.Read(ctx)
-	return readingMsg{at: time.Now(), reading: r, err: err}
+	return readingMsg{at: m.opt.Now(), reading: r, err: err}
 }
 
 // wait is a command.
 func (m Model) wait() tea.Cmd {
-	return tea.Tick(m.opt.Interval, func(at time.Time) tea.Msg { return tickMsg{at: at} })
+	return tea.Tick(m.opt.Interval, func(time.Time) tea.Msg { return tickMsg{at: m.opt.Now()} })
 }
 
 // Update implements tea.Model.

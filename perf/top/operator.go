@@ -60,7 +60,7 @@ func operatorOf(s *perf.JobSnapshot, o *perf.OperatorSnapshot, seconds float64) 
 	for i := range o.Subtasks {
 		t := &o.Subtasks[i]
 		sub := subtaskOf(t, seconds)
-		sub.ID, sub.Name = o.ID, fmt.Sprintf("%s [%d]", o.Name, t.Index)
+		sub.ID, sub.Name = o.ID, fmt.Sprintf("[%d] %s", t.Index, o.Name)
 		sub.Source, sub.Sink, sub.Parallelism = o.Source, row.Sink, o.Parallelism
 		sub.setQueue(queues[t.Index])
 		row.Running += sub.Running

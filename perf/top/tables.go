@@ -101,7 +101,7 @@ func edgeTable(edges []Edge, st styles) table {
 }
 
 func checkpointTable(c *Checkpoints, at time.Time) table {
-	t := table{selected: -1, columns: []column{
+	t := table{selected: -1, least: 16, columns: []column{
 		{title: "CHECKPOINT"}, {title: "AGO", rank: 5}, {title: "TOOK", rank: 1}, {title: "PAUSE", rank: 2}, {title: "ALIGN", rank: 4},
 		{title: "IN FLIGHT", rank: 3}, {title: "WRITTEN", rank: 6}, {title: "WHOLE", rank: 7}, {title: "BARRIERS", rank: 8},
 	}}
