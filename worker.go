@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/pprof"
+	"strconv"
 	"sync"
 
 	"github.com/overtake-stream/overtake/bufferpool"
@@ -179,7 +181,7 @@ func (w *worker) run() error {
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			w.ended(s.task.Run())
+			pprof.Do(w.ctx, s.labels(), func(context.Context) { w.ended(s.task.Run()) })
 		}()
 	}
 	if w.coordinator != nil {
@@ -191,6 +193,11 @@ func (w *worker) run() error {
 		<-w.coordinator.over // it has ended the job, or the job has failed
 	}
 	return errors.Join(w.result(), w.dismantle())
+}
+
+// labels tell profiles of the program whose time it is. What a subtask starts inherits them.
+func (s *subtask) labels() pprof.LabelSet {
+	return pprof.Labels("operator", chainName(s.head), "subtask", strconv.Itoa(s.index))
 }
 
 // pruneCopies removes the local copies that the attempt does not go on from.

@@ -11,6 +11,8 @@ import (
 )
 
 type benchCmd struct {
+	profileFlags
+
 	Exchange exchangeCmd `cmd:"" help:"Measure the exchange: throughput, latency, memory."`
 	State    stateCmd    `cmd:"" help:"Measure keyed state: speed, memory, snapshots."`
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench/ckpt"
@@ -15,8 +14,7 @@ import (
 // snapshotFlags are the flags of the suites that measure checkpoints.
 type snapshotFlags struct {
 	suiteFlags
-	Folder     string `help:"Where to keep checkpoints. Default: the system's folder for temporary files." placeholder:"DIR"`
-	CPUProfile string `help:"Write a profile of this process to a file." name:"cpuprofile" placeholder:"FILE"`
+	Folder string `help:"Where to keep checkpoints. Default: the system's folder for temporary files." placeholder:"DIR"`
 }
 
 // countingFlags are those of the suites whose job counts by key.
@@ -69,17 +67,6 @@ func (f snapshotFlags) measure(e *env, suite string, cfg ckpt.Config) (err error
 	cfg.Pairs, cfg.Quick, cfg.Filter, cfg.Folder = f.Pairs, f.Quick, f.Filter, f.Folder
 	if e.progress {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
-	}
-	if f.CPUProfile != "" {
-		file, err := os.Create(f.CPUProfile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
 	}
 	d, err := ckpt.Run(ctx, cfg, suite)
 	if err == nil {

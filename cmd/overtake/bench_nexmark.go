@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -32,10 +31,9 @@ type nexmarkCmd struct {
 	Group     uint64 `help:"Mix the order of so many events. Default: 1, which mixes none." placeholder:"N"`
 	Seed      uint64 `help:"Seed of the events." placeholder:"N"`
 
-	Export     string `help:"Measure nothing, but write the events to a file (text if it ends in .tsv, else binary), and print the number of rows and the hash of each query's result." placeholder:"FILE"`
-	Rows       string `help:"Measure nothing, but write the rows of the query to a file, and print their number and hash." placeholder:"FILE"`
-	List       bool   `help:"Measure nothing, but list the queries, and those that are missing."`
-	CPUProfile string `help:"Write a profile of this process to a file." name:"cpuprofile" placeholder:"FILE"`
+	Export string `help:"Measure nothing, but write the events to a file (text if it ends in .tsv, else binary), and print the number of rows and the hash of each query's result." placeholder:"FILE"`
+	Rows   string `help:"Measure nothing, but write the rows of the query to a file, and print their number and hash." placeholder:"FILE"`
+	List   bool   `help:"Measure nothing, but list the queries, and those that are missing."`
 }
 
 // Validate is called by kong.
@@ -68,17 +66,6 @@ func (c *nexmarkCmd) Run(e *env) (err error) {
 	defer stop()
 	if e.progress {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
-	}
-	if c.CPUProfile != "" {
-		file, err := os.Create(c.CPUProfile)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := pprof.StartCPUProfile(file); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
 	}
 	d, err := nexmark.Run(ctx, cfg)
 	if err == nil {

@@ -65,7 +65,7 @@ func run(args []string) int {
 	info, err := os.Stderr.Stat()
 	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
 	log := slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: c.LogLevel, TimeFormat: time.TimeOnly, NoColor: !terminal}))
-	if err := k.Run(&env{log: log, progress: !c.Quiet && !overtake.IsCopy()}); err != nil {
+	if err := c.profiled(func() error { return k.Run(&env{log: log, progress: !c.Quiet && !overtake.IsCopy()}) }); err != nil {
 		if !errors.Is(err, context.Canceled) {
 			log.Error(err.Error())
 		}

@@ -13,6 +13,8 @@ import (
 )
 
 type runCmd struct {
+	profileFlags
+
 	Wordcount    wordcountCmd    `cmd:"" help:"Count the words of files."`
 	Totals       totalsCmd       `cmd:"" help:"Add up generated amounts by key."`
 	Throughput   throughputCmd   `cmd:"" help:"Move generated records through two shuffles."`
