@@ -33,7 +33,7 @@ type sites struct {
 func openProgram(r io.ReaderAt) (*program, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
-		return nil, fmt.Errorf("not a program: %w", err)
+		return nil, fmt.Errorf("%w (it is no ELF file: %w)", ErrNoProbes, err)
 	}
 	text := f.Section(".text")
 	lines := f.Section(".gopclntab")
@@ -41,7 +41,7 @@ func openProgram(r io.ReaderAt) (*program, error) {
 		lines = f.Section(".data.rel.ro.gopclntab")
 	}
 	if text == nil || lines == nil {
-		return nil, errors.New("not a Go program: it has no .gopclntab")
+		return nil, fmt.Errorf("%w (it is not a Go program: there is no .gopclntab)", ErrNoProbes)
 	}
 	data, err := lines.Data()
 	if err != nil {

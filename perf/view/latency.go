@@ -93,6 +93,10 @@ func (p *printer) queues(list []ebpf.ProcessQueue) {
 
 func (p *printer) cost(r *ebpf.LatencyReport) {
 	c := r.Cost
+	if r.Tier == ebpf.TierC {
+		p.line("looking has cost: %s of this process; nothing was attached to the others", short(c.CPU))
+		return
+	}
 	trap, lost := "n/a", "n/a"
 	if c.Trap != nil {
 		trap = short(*c.Trap)

@@ -112,12 +112,7 @@ func (d *drawing) stages(e *edgeLine) {
 	}
 	top = ceiling(top)
 	d.panel(fmt.Sprintf("process %d to %d: mean time of a message, by stage (%d messages, %s a column)", e.sender, e.receiver, messages, short(d.t.interval)),
-		top, func(v float64) string {
-			if v == 0 {
-				return "0"
-			}
-			return seconds(v)
-		})
+		top, axisTime)
 	for i := range d.n {
 		c, low := e.columns[d.first+int64(i)], 0.0
 		if c == nil {
@@ -174,6 +169,7 @@ func (d *drawing) levels(title string, of func(Level) int) {
 		for i := range d.n {
 			l, ok := c.levels[d.first+int64(i)]
 			if !ok {
+				pen = "M" // nobody has asked, or the worker has not answered
 				continue
 			}
 			y := d.at(float64(of(l)), limit)
@@ -186,6 +182,22 @@ func (d *drawing) levels(title string, of func(Level) int) {
 		d.text(chartLeft+chartWidth+38, y+10.5, "start", "%s", c.worker)
 	}
 	d.y += panelHeight + panelGap
+}
+
+// axisTime is a time as short as it can be.
+func axisTime(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}} {
+		if v >= u.size*0.9999 {
+			return clean(v/u.size) + u.name
+		}
+	}
+	return clean(v*1e9) + "ns"
 }
 
 // niceStep is the least of 1, 2 and 5 times a power of ten that is not below v.
