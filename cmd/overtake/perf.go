@@ -80,6 +80,14 @@ func (f targetFlags) open(ctx context.Context) (t target, err error) {
 	return t, err
 }
 
+// explain says what helps against an error of looking at processes.
+func explain(err error) error {
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("%w: another user's process: look as that user, or with CAP_SYS_PTRACE", err)
+	}
+	return err
+}
+
 // interruptible returns a context that an interrupt ends.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -90,7 +90,7 @@ func (c *perfLatencyCmd) Run(e *env) error {
 	out.LatencyReport, err = ebpf.Latency(ctx, t.pids, c.Duration, opts)
 	levels := credits.stop()
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	if t.job != nil {
 		if after, err = t.job.Snapshots(context.WithoutCancel(ctx)); err != nil {

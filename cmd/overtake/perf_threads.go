@@ -51,7 +51,7 @@ func (c *perfRunQCmd) Run() error {
 	}
 	busy.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return err
+		return explain(err)
 	}
 	for i := range all {
 		all[i].quantiles()
@@ -103,7 +103,7 @@ func (c *perfOffCPUCmd) Run(e *env) error {
 	}
 	r, err := ebpf.OffCPU(ctx, t.pids, c.Duration)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	if c.Pprof != "" {
 		if err := writeFile(c.Pprof, r.Profile); err != nil {
@@ -151,7 +151,7 @@ func (c *perfConnsCmd) Run() error {
 	}
 	found, err := ebpf.Conns(ctx, t.pids)
 	if err != nil {
-		return err
+		return explain(err)
 	}
 	list := make([]perfview.Conn, 0, len(found))
 	for _, conn := range found {
