@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/overtake-stream/overtake"
@@ -46,7 +47,17 @@ type endpoint struct {
 	l    net.Listener
 	srv  *http.Server
 	done chan error
+
+	asked atomic.Int64  // when somebody last asked for a snapshot, Unix time in nanoseconds
+	told  chan struct{} // has something once somebody who watches has been told that the job has ended
 }
+
+// While somebody watches, that is, has asked within watching, the endpoint stays for up
+// to lastLook after the job's end, so that they learn of it.
+const (
+	watching = 3 * time.Second
+	lastLook = 1500 * time.Millisecond
+)
 
 // open takes the address; nothing is served yet. It comes before the job, so that a job
 // that cannot be watched as asked does not start.
@@ -59,7 +70,7 @@ func (f jobFlags) open() (*endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w (is another job there already?)", err)
 	}
-	return &endpoint{l: l, done: make(chan error, 1)}, nil
+	return &endpoint{l: l, done: make(chan error, 1), told: make(chan struct{}, 1)}, nil
 }
 
 // serve begins to answer for a job.
@@ -67,14 +78,47 @@ func (e *endpoint) serve(env *env, f jobFlags, h *overtake.Handle) {
 	if e == nil {
 		return
 	}
-	e.srv = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: serve.Handler(serve.Options{
+	e.srv = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: e.watched(h.Done(), serve.Handler(serve.Options{
 		Snapshot: h.Snapshot, Workers: func() []string { return f.endpoints(e.l.Addr().String()) },
 		Profiles: f.listenFlags.Profile, Version: version(),
-	})}
+	}))}
 	if !overtake.IsCopy() {
 		env.log.Info("watch this job", "url", "http://"+e.l.Addr().String()+"/", "top", "overtake top --addr "+e.l.Addr().String())
 	}
 	go func() { e.done <- e.srv.Serve(e.l) }()
+}
+
+// watched takes note of who asks for snapshots.
+func (e *endpoint) watched(ended <-chan struct{}, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		over := false
+		if r.URL.Path == "/snapshot" {
+			e.asked.Store(time.Now().UnixNano())
+			select {
+			case <-ended:
+				over = true
+			default:
+			}
+		}
+		next.ServeHTTP(w, r)
+		if over {
+			select {
+			case e.told <- struct{}{}:
+			default:
+			}
+		}
+	})
+}
+
+// tell waits until a watcher has learnt of the end, if there is one, but not for long.
+func (e *endpoint) tell() {
+	if overtake.IsCopy() || time.Since(time.Unix(0, e.asked.Load())) > watching {
+		return // the first worker tells of the whole job
+	}
+	select {
+	case <-e.told:
+	case <-time.After(lastLook):
+	}
 }
 
 // endpoints are the addresses of all workers, as far as they are known.
@@ -89,7 +133,7 @@ func (f jobFlags) endpoints(own string) []string {
 	return all
 }
 
-// close lets answers end that are under way.
+// close lets answers end that are under way. The job has ended, or did not start.
 func (e *endpoint) close() {
 	if e == nil {
 		return
@@ -98,6 +142,7 @@ func (e *endpoint) close() {
 		e.l.Close()
 		return
 	}
+	e.tell()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := e.srv.Shutdown(ctx); err != nil {
