@@ -116,6 +116,10 @@ func (m Model) take(msg readingMsg) (tea.Model, tea.Cmd) {
 	}
 	m.lost, m.why = time.Time{}, ""
 	f := Compute(m.last, msg.reading)
+	if f.Ended && len(f.Missing) > 0 && m.figures != nil {
+		f = *m.figures // the last that are of the whole job: workers end one after the other
+		f.Ended = true
+	}
 	m.figures, m.last = &f, msg.reading
 	if f.Ended {
 		return m, nil

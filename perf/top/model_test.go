@@ -213,6 +213,19 @@ func TestAnEndedJobStaysAndIsAskedNoMore(t *testing.T) {
 	w.has(100, 30, "The job has ended", "totals")
 }
 
+// Workers end one after the other: the last figures are those of all.
+func TestAnEndedJobKeepsTheFiguresOfAllWorkers(t *testing.T) {
+	w := newWorld(t, 100, 30)
+	w.look()
+	w.look()
+	w.change, w.missing = func(s *perf.JobSnapshot) { s.Ended = true }, []string{"127.0.0.1:7071: connection refused"}
+	w.look()
+	w.has(100, 30, "The job has ended", "orders, 2 workers, 03:02:07", "240k")
+	if strings.Contains(w.frame(), "does not answer") {
+		t.Error(w.frame())
+	}
+}
+
 func TestPauseStopsReading(t *testing.T) {
 	w := newWorld(t, 100, 30)
 	tick := w.look()
