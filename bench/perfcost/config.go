@@ -19,6 +19,9 @@ type Config struct {
 
 	Module string // folder of the module's source; default: the current folder
 	Tool   string // the go command; default "go"
+
+	// Observe attaches a profiler to a process. nil: what that costs is not measured.
+	Observe Observer
 }
 
 // Run runs the suite. An error of any measurement ends it.
@@ -36,7 +39,15 @@ func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
 	if err != nil {
 		p, why = programs{}, err.Error()
 	}
-	return bench.Run(ctx, cfg.Config, Suite, cases(p, why))
+	list := cases(p, why)
+	switch {
+	case cfg.Observe == nil:
+	case why == "":
+		list = append(list, observed(p.with, cfg.Observe)...)
+	case cfg.Progress != nil:
+		cfg.Progress("no profiler is attached: " + why)
+	}
+	return bench.Run(ctx, cfg.Config, Suite, list)
 }
 
 // compiledOut is the name of the baseline.

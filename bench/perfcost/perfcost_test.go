@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -91,5 +94,36 @@ func TestBothProgramsAreBuiltAndCompared(t *testing.T) {
 	}
 	if len(r.Baselines) != 1 || !(r.Baselines[0].Median > 0) || r.Parameters["own_process"] != true {
 		t.Errorf("%+v, want both sides measured", r)
+	}
+}
+
+func TestAnObserverIsAttachedForItsSideOnly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds two programs")
+	}
+	var attached, running atomic.Int32
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 50, Filter: "ebpf/throughput"}, Module: "../.."}
+	cfg.Observe = func(ctx context.Context, pid int, _ time.Duration, ready func()) error {
+		if syscall.Kill(pid, 0) != nil || running.Add(1) != 1 {
+			t.Error("no such process, or another one is looked at")
+		}
+		attached.Add(1)
+		ready()
+		<-ctx.Done()
+		running.Add(-1)
+		return nil
+	}
+	d, err := perfcost.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Cases) == 0 {
+		t.Skip("there is no go command")
+	}
+	if r := d.Cases[0]; !(r.Ours.Median > 0) || len(r.Baselines) != 1 || !(r.Baselines[0].Median > 0) {
+		t.Errorf("%+v, want both sides measured", r)
+	}
+	if attached.Load() == 0 || running.Load() != 0 {
+		t.Errorf("%d observers were attached, %d are left", attached.Load(), running.Load())
 	}
 }

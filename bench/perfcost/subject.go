@@ -13,18 +13,26 @@ import (
 )
 
 // Subject is the main function of the programs that are compared: it does the work that
-// in says, and tells out what became of it, an error too.
+// in says, and tells out what became of it, an error too. The steady job goes on until in
+// ends, and tells out how far it is for each value that in has.
 func Subject(ctx context.Context, in io.Reader, out io.Writer) error {
 	var w Work
 	var o Outcome
-	err := json.NewDecoder(in).Decode(&w)
-	if err == nil {
+	from, to := json.NewDecoder(in), json.NewEncoder(out)
+	err := from.Decode(&w)
+	switch {
+	case err != nil:
+	case w.Job == steadyJob:
+		if err = w.serve(ctx, from, to); err == nil {
+			return nil
+		}
+	default:
 		o, err = w.Do(ctx)
 	}
 	if err != nil {
 		o.Err = err.Error()
 	}
-	return json.NewEncoder(out).Encode(o)
+	return to.Encode(o)
 }
 
 // programs are the paths of the two programs.

@@ -30,6 +30,7 @@ type suite struct {
 // suiteConfig is what "bench all" says to each suite.
 type suiteConfig struct {
 	bench.Config
+	env      *env
 	folder   string // for files
 	pressure pressure.Config
 }
@@ -57,7 +58,7 @@ func suites() []suite {
 			return nexmark.Run(ctx, nexmark.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, SlowSink: c.pressure.SlowSink, Progress: c.Progress})
 		}},
 		{perfcost.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return perfcost.Run(ctx, perfcost.Config{Config: c.Config})
+			return perfcost.Run(ctx, perfcost.Config{Config: c.Config, Observe: observer(ctx, c.env)})
 		}},
 	}
 }
@@ -104,7 +105,7 @@ func (c *allCmd) Run(e *env) error {
 			return err
 		}
 	}
-	cfg := suiteConfig{folder: c.Folder, pressure: c.pressure()}
+	cfg := suiteConfig{env: e, folder: c.Folder, pressure: c.pressure()}
 	cfg.Config = suiteFlags{Quick: c.Quick, Pairs: c.Pairs}.config(e)
 	var docs []*bench.Document
 	var failed []error

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/overtake-stream/overtake/bench/perfcost"
+	"github.com/overtake-stream/overtake/perf/ebpf"
 )
 
 type perfCostCmd struct {
@@ -17,6 +21,25 @@ type perfCostCmd struct {
 func (c *perfCostCmd) Run(e *env) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	d, err := perfcost.Run(ctx, perfcost.Config{Config: c.config(e), Module: c.Module})
+	d, err := perfcost.Run(ctx, perfcost.Config{Config: c.config(e), Module: c.Module, Observe: observer(ctx, e)})
 	return c.conclude(d, err)
+}
+
+// observer is the profiler of messages, nil if the kernel does not allow it.
+func observer(ctx context.Context, e *env) perfcost.Observer {
+	s, err := ebpf.Check(ctx)
+	if err == nil && s.Tier != ebpf.TierA {
+		err = fmt.Errorf("tier %v: %v", s.Tier, s.Refusals)
+	}
+	if err != nil {
+		e.log.Warn("what an attached profiler costs is not measured", "error", err)
+		return nil
+	}
+	return func(ctx context.Context, pid int, d time.Duration, attached func()) error {
+		r, err := ebpf.Latency(ctx, []int{pid}, d, ebpf.LatencyOptions{OnAttached: attached})
+		if err == nil && r.Matched == 0 {
+			err = errors.New("the profiler has seen no message")
+		}
+		return err
+	}
 }
