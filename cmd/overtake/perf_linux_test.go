@@ -100,6 +100,9 @@ func moving(addr string, ended chan error) bool {
 type refusalText struct{ Part, Reason, Loses, Remedy string }
 
 func TestPerfOfARunningJob(t *testing.T) {
+	if !perf.Enabled {
+		t.Skip("SKIPPED: this build has no probe points (noperf)")
+	}
 	addr := watchedJob(t, os.Args[0], nil)
 	t.Run("latency", func(t *testing.T) { perfLatency(t, addr) })
 	t.Run("conns", func(t *testing.T) { perfConns(t, addr) })

@@ -98,7 +98,7 @@ func (e *Edge) blame() {
 	}
 	top := slices.MaxFunc(e.Stages, func(a, b StageRow) int { return int(a.Share*1e9) - int(b.Share*1e9) })
 	e.Dominant = top.Stage
-	e.Blame = fmt.Sprintf("%d%% of %v is %v (mean %v): %s", int(top.Share*100+0.5), e.Total.Mean, top.Stage, top.Mean, top.Stage.Blame())
+	e.Blame = fmt.Sprintf("%d%% of %v is %v (mean %v): %s", int(top.Share*100+0.5), rounded(e.Total.Mean), top.Stage, rounded(top.Mean), top.Stage.Blame())
 	if top.Stage != Credit {
 		return
 	}
@@ -109,6 +109,15 @@ func (e *Edge) blame() {
 		}
 	}
 	if cause != nil {
-		e.Blame += fmt.Sprintf("; behind it, %v (mean %v): %s", cause.Stage, cause.Mean, cause.Stage.Blame())
+		e.Blame += fmt.Sprintf("; behind it, %v (mean %v): %s", cause.Stage, rounded(cause.Mean), cause.Stage.Blame())
 	}
+}
+
+// rounded is a time of three digits.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Nanosecond
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
