@@ -49,9 +49,10 @@ func TestBlameStoppedReceiver(t *testing.T) {
 	<-stopped
 }
 
-// The receiver shares a processor with threads that compute, and has a low priority.
+// The receiver shares a processor with threads that compute, and has a low priority. It
+// sleeps between messages: one that is awake and was made to wait leaves them unread.
 func TestBlameSaturatedProcessor(t *testing.T) {
-	receive, send := startPair(t, nil, []string{"-wait", "-burst=1"})
+	receive, send := startPair(t, nil, []string{"-wait", "-burst=1", "-pause=40ms"})
 	spin, _ := start(t, nil, "-role=spin", "-spinners=4")
 	for _, cmd := range []*process{spin, receive} {
 		bind(t, cmd.Process.Pid, 0)
