@@ -144,6 +144,9 @@ func TestTopSaysWhatIsWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		"top --once --addr 127.0.0.1:1":          "connection refused",
 		"top --json --addr 127.0.0.1:1":          "no job answers",
+		"top --json --addr 1":                    "127.0.0.1:1: connection refused",
+		"top --json --addr http://127.0.0.1:1/":  "127.0.0.1:1: connection refused",
+		"top --json --addr nonsense":             "nonsense: ",
 		"top --once --json":                      "can't be used together",
 		"top --interval 1ns":                     "10ms or more",
 		"top --addr 127.0.0.1:1":                 "not a terminal",

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,6 +36,9 @@ func (c *topCmd) Validate() error {
 }
 
 func (c *topCmd) Run(*env) error {
+	for i := range c.Addr {
+		c.Addr[i] = endpointAddr(c.Addr[i])
+	}
 	client := top.NewClient(c.Addr...)
 	defer client.Close()
 	if c.Once || c.JSON {
@@ -48,6 +53,18 @@ func (c *topCmd) Run(*env) error {
 		return nil // it is how one leaves
 	}
 	return err
+}
+
+// endpointAddr is host:port of what people write: an address, a port of this machine as
+// --listen takes it, or what a browser shows.
+func endpointAddr(text string) string {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "http://"), "/")
+	if !strings.Contains(text, ":") {
+		if _, err := strconv.ParseUint(text, 10, 16); err == nil {
+			return "127.0.0.1:" + text
+		}
+	}
+	return text
 }
 
 // once prints the figures of one interval.
