@@ -115,6 +115,7 @@ func (m Model) body(height int, st styles) []string {
 	default:
 		return jobPage(f, m.row(), m.width, height, st)
 	}
+	t.selected = min(m.line, len(t.rows)-1)
 	if height < roomy/2 {
 		return t.lines(m.width, height, st)
 	}

@@ -16,7 +16,7 @@ func helpText(width, height int) []string {
 		"CR WAIT  times a second that a channel ran out of credit, P99: for how long",
 		"BUF WAIT times a second that a sender had no buffer; POOL: held/may hold",
 		"",
-		"up, down  select an operator     enter  its subtasks    e  edges",
+		"up, down  select a row           enter  its subtasks    e  edges",
 		"c         checkpoints            p      pause           q  quit",
 		"esc       back to operators      A figure that is not known is written –.",
 	}

@@ -40,6 +40,7 @@ type Model struct {
 	width, height int
 	page          page
 	selected      string // Operator.ID; empty: the first
+	line          int    // selected row of the other pages
 
 	last    Reading
 	figures *Figures  // nil: nothing was read yet
@@ -161,7 +162,7 @@ func (m *Model) turn(to page) {
 	if m.page == to {
 		to = pageJob
 	}
-	m.page = to
+	m.page, m.line = to, 0
 }
 
 // row is the selected operator.
@@ -176,8 +177,25 @@ func (m *Model) row() int {
 	return 0
 }
 
+// rows is how many the page has, of those but the first.
+func (m *Model) rows() int {
+	switch m.page {
+	case pageSubtasks:
+		return len(m.figures.Operators[m.row()].Subtasks)
+	case pageEdges:
+		return len(m.figures.Edges)
+	case pageCheckpoints:
+		return len(m.figures.Checkpoints.Recent)
+	}
+	return 0
+}
+
 func (m *Model) move(by int) {
 	if m.figures == nil || len(m.figures.Operators) == 0 {
+		return
+	}
+	if m.page != pageJob {
+		m.line = max(0, min(m.line+by, m.rows()-1))
 		return
 	}
 	ops := m.figures.Operators

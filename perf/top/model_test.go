@@ -165,6 +165,26 @@ func TestEveryFrameFits(t *testing.T) {
 	w.has(90, 24, `Backpressure begins at "totals"`)
 }
 
+func TestRowsThatFindNoRoomAreReached(t *testing.T) {
+	w := newWorld(t, 40, 10)
+	w.seconds = 40
+	w.look()
+	w.press('c')
+	w.has(40, 10, "> 40", "CHECKPOINT 5/40")
+	for range 60 {
+		w.press('j')
+	}
+	w.has(40, 10, "> 1 ")
+	for range 60 {
+		w.press('k')
+	}
+	w.has(40, 10, "> 40")
+	w.press('c', 'j', tea.KeyEnter, 'j', 'j')
+	w.has(40, 10, "SUBTASK", "> [1] enrich")
+	w.press(tea.KeyEscape)
+	w.has(40, 10, "> enrich")
+}
+
 func TestColoursTellSoftFromHard(t *testing.T) {
 	w := newWorld(t, 120, 40)
 	w.m = top.NewModel(top.Options{Read: w.read, Interval: time.Millisecond})

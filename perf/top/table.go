@@ -1,6 +1,7 @@
 package top
 
 import (
+	"fmt"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -29,31 +30,22 @@ type table struct {
 }
 
 // lines draws the heading and the rows, each as wide as width or less, and no more of
-// them than height: if there are more rows, those around the selected one, and how many
-// there are besides.
+// them than height: if there are more rows, those around the selected one, and the heading
+// says how many of how many.
 func (t *table) lines(width, height int, st styles) []string {
 	if height < 2 {
 		return nil
 	}
+	first, last := window(len(t.rows), max(t.selected, 0), height-1)
+	if last-first < len(t.rows) {
+		t.columns[0].title += fmt.Sprintf(" %d/%d", last-first, len(t.rows))
+	}
 	shown, widths := t.fit(width - 2) // each row begins with a mark
 	out := []string{"  " + paint(st.head, t.heading(shown, widths))}
-	first, last := window(len(t.rows), max(t.selected, 0), height-1)
 	for i := first; i < last; i++ {
 		out = append(out, t.row(i, shown, widths, st))
 	}
-	if hidden := len(t.rows) - (last - first); hidden > 0 {
-		out[len(out)-1] += paint(st.dim, more(hidden, width-lipgloss.Width(out[len(out)-1])))
-	}
 	return out
-}
-
-// more says how many rows are not shown, if there is room.
-func more(hidden, room int) string {
-	text := " +" + plural(hidden, "row")
-	if lipgloss.Width(text) > room {
-		text = ""
-	}
-	return text
 }
 
 // window is the part of n rows that is shown in a height, with the selected one.
@@ -101,7 +93,7 @@ func (t *table) fit(width int) (shown, widths []int) {
 func (t *table) heading(shown, widths []int) string {
 	var parts []string
 	for i, c := range shown {
-		parts = append(parts, pad(t.columns[c].title, widths[i], c > 0))
+		parts = append(parts, pad(cut(t.columns[c].title, widths[i]), widths[i], c > 0))
 	}
 	return strings.Join(parts, "  ")
 }
