@@ -120,6 +120,9 @@ func pair(t *testing.T) string {
 }
 
 func TestTopShowsARunningJob(t *testing.T) {
+	if !perf.Enabled {
+		t.Skip("built with the tag noperf: no account is kept")
+	}
 	for processes, listen := range map[string]string{"1": "0", "2": pair(t)} {
 		addr, _ := watchable(t, "backpressure", "-q", "-p", "2", "--count", "0", "--listen", listen, "--processes", processes)
 		code, stdout, stderr := overtakes(t, "top", "--addr", addr, "--once", "--interval", "300ms")

@@ -77,6 +77,7 @@ func (c *topCmd) once(client *top.Client) error {
 	}
 	if c.JSON {
 		out := json.NewEncoder(os.Stdout)
+		out.SetEscapeHTML(false) // "a -> b"
 		out.SetIndent("", "  ")
 		return out.Encode(f)
 	}
