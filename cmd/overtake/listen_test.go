@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/top"
 )
@@ -66,6 +68,14 @@ func TestAJobDoesNotStartWithoutItsEndpoint(t *testing.T) {
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("--listen %s: %d files in the checkpoint folder, %v", c.listen, len(names), err)
 		}
+	}
+}
+
+func TestAnEndpointLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	code, stdout, stderr := overtakes(t, "run", "totals", "--keys", "3", "--count", "300", "-p", "2", "-q", "--listen", "0")
+	if code != 0 || strings.Count(stdout, "\n") != 3 || !strings.Contains(stderr, "url=http://127.0.0.1:") {
+		t.Errorf("exit code %d, output %q:\n%s", code, stdout, stderr)
 	}
 }
 
