@@ -33,6 +33,7 @@ func (m Model) frame() string {
 		return cut(fmt.Sprintf("%dx%d is too small: %dx%d at least", m.width, m.height, leastWidth, leastHeight), m.width)
 	}
 	lines := m.head(st)
+	lines = lines[:min(len(lines), m.height-1)]
 	room := m.height - len(lines) - 1
 	lines = append(lines, m.body(room, st)...)
 	for len(lines) < m.height-1 {
@@ -62,8 +63,10 @@ func (m Model) head(st styles) []string {
 	case !m.lost.IsZero():
 		lines = append(lines, m.outage(st)...)
 	}
-	for _, missing := range m.figures.Missing {
-		lines = append(lines, paint(st.alarm, cut("A worker does not answer, and is not in these figures: "+missing, m.width)))
+	if missing := m.figures.Missing; len(missing) > 0 {
+		for _, l := range wrap("Not in these figures: "+strings.Join(missing, "; "), m.width, 2) {
+			lines = append(lines, paint(st.alarm, l))
+		}
 	}
 	if m.height >= roomy {
 		for _, l := range append(wrap(processes(m.figures), m.width, 2), wrap(lastCheckpoint(m.figures), m.width, 2)...) {
@@ -147,7 +150,7 @@ func Frame(f Figures, width int) string {
 		lines = append(lines, "The job has ended; these are its last figures.")
 	}
 	for _, missing := range f.Missing {
-		lines = append(lines, "A worker does not answer, and is not in these figures: "+missing)
+		lines = append(lines, "Not in these figures: "+missing)
 	}
 	lines = append(lines, processes(&f), lastCheckpoint(&f))
 	tables := []table{operatorTable(f.Operators, "OPERATOR", -1, styles{}), edgeTable(f.Edges, styles{})}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,15 @@ func TestEveryFrameFits(t *testing.T) {
 			}
 		}
 	}
+	w.press(tea.KeyEscape)
+	w.missing = slices.Repeat([]string{"127.0.0.1:7071: connection refused"}, 9)
+	w.look()
+	w.err = errors.New("127.0.0.1:7070: " + strings.Repeat("connection refused ", 20))
+	w.look()
+	w.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+	w.has(40, 10, "1 of 10 workers", "No answer since", "Not in these figures", "q quit")
+	w.err, w.missing = nil, nil
+	w.look()
 	w.send(tea.WindowSizeMsg{Width: 30, Height: 24})
 	w.has(30, 24, "30x24 is too small")
 	w.send(tea.WindowSizeMsg{Width: 90, Height: 24})
@@ -241,7 +251,7 @@ func TestAnEndedJobKeepsTheFiguresOfAllWorkers(t *testing.T) {
 	w.change, w.missing = func(s *perf.JobSnapshot) { s.Ended = true }, []string{"127.0.0.1:7071: connection refused"}
 	w.look()
 	w.has(100, 30, "The job has ended", "orders, 2 workers, 03:02:07", "240k")
-	if strings.Contains(w.frame(), "does not answer") {
+	if strings.Contains(w.frame(), "Not in these") {
 		t.Error(w.frame())
 	}
 }
@@ -269,7 +279,7 @@ func TestMissingWorkersAndNoMeasurementAreSaid(t *testing.T) {
 	w := newWorld(t, 100, 30)
 	w.missing = []string{"127.0.0.1:7071: connection refused"}
 	w.look()
-	w.has(100, 30, "1 of 2 workers", "not in these figures: 127.0.0.1:7071: connection refused", "since the start, 5.00s ago")
+	w.has(100, 30, "1 of 2 workers", "Not in these figures: 127.0.0.1:7071: connection refused", "since the start, 5.00s ago")
 	w.missing = nil
 	w.change = func(s *perf.JobSnapshot) { s.Measured = false }
 	w.look()
