@@ -153,8 +153,8 @@ func TestEveryFrameFits(t *testing.T) {
 	w.look()
 	for _, page := range []rune{'e', 'c', '?', tea.KeyEnter, tea.KeyEscape} {
 		w.press(page)
-		for width := 1; width < 200; width += 3 {
-			for height := 1; height < 50; height += 3 {
+		for width := 1; width < 200; width += 13 {
+			for height := 1; height < 50; height += 5 {
 				w.send(tea.WindowSizeMsg{Width: width, Height: height})
 				w.has(width, height)
 			}
