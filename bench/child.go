@@ -92,7 +92,7 @@ func (t task) with(ctx context.Context, here func(addrs []string) error) (r repo
 	defer cancel() // kills the copy when this side fails
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), envChild+"="+string(text))
-	cmd.Stderr = os.Stderr
+	cmd.Stderr, cmd.SysProcAttr = os.Stderr, Offspring()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return r, err

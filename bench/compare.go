@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -65,6 +66,11 @@ func Compare(a, b *Document, test Test) *Comparison {
 		to, ok := b.find(from.Name)
 		if !ok {
 			c.OnlyBefore = append(c.OnlyBefore, from.Name)
+			continue
+		}
+		if from.Unit != to.Unit || from.Better != to.Better || from.Metric != to.Metric {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s: not compared: %s in %s, %s better, then %s in %s, %s better",
+				from.Name, from.Metric, from.Unit, from.Better, to.Metric, to.Unit, to.Better))
 			continue
 		}
 		if from.quick() != to.quick() {

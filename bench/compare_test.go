@@ -151,6 +151,20 @@ func TestRegressionsFollowTheDirection(t *testing.T) {
 	}
 }
 
+func TestFiguresOfAnotherKindAreNotCompared(t *testing.T) {
+	for name, change := range map[string]func(*bench.Result){
+		"unit":      func(r *bench.Result) { r.Unit = "s" },
+		"metric":    func(r *bench.Result) { r.Metric = "latency" },
+		"direction": func(r *bench.Result) { r.Better = bench.Lower },
+	} {
+		a, b := result(bench.Higher, 1, 2, 3, 4, 5), result(bench.Higher, 100, 200, 300, 400, 500)
+		change(&b.Cases[0])
+		if c := bench.Compare(a, b, bench.Test{}); len(c.Rows) != 0 || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "not compared") {
+			t.Errorf("another %s: rows %v, notes %q", name, c.Rows, c.Notes)
+		}
+	}
+}
+
 func TestWeakerEvidenceMayBeAskedFor(t *testing.T) {
 	a, b := result(bench.Higher, 4, 5, 6), result(bench.Higher, 1, 2, 3)
 	if r := only(t, a, b, bench.Test{Alpha: 0.1}); r.Verdict != bench.Worse {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/checkpoint"
 )
 
@@ -91,7 +92,7 @@ func startCopy(ctx context.Context, t task) (*copied, error) {
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), envTask+"="+string(text))
-	cmd.Stderr = os.Stderr
+	cmd.Stderr, cmd.SysProcAttr = os.Stderr, bench.Offspring()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

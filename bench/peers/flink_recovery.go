@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/generate"
 	"github.com/overtake-stream/overtake/operators"
@@ -78,6 +79,7 @@ func startCounter(ctx context.Context, p Params, role string) (*counter, error) 
 		return nil, err
 	}
 	c := &counter{cmd: exec.CommandContext(ctx, prog.argv[0])}
+	c.cmd.SysProcAttr = bench.Offspring()
 	c.cmd.Env, c.cmd.Stderr = append(os.Environ(), prog.env...), os.Stderr
 	pipe, err := c.cmd.StdoutPipe()
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/overtake-stream/overtake/bench"
 )
 
 // Subject is the main function of the programs that are compared: it does the work that
@@ -73,6 +75,7 @@ func (w Work) in(ctx context.Context, program string) (o Outcome, err error) {
 	}
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program)
+	cmd.SysProcAttr = bench.Offspring()
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(task), &errs
 	out, err := cmd.Output()
 	if err != nil {

@@ -48,6 +48,26 @@ func TestStalledSubtasksStandStill(t *testing.T) {
 	}
 }
 
+func TestStalledJobsCanBeCancelled(t *testing.T) {
+	for name, c := range map[string]pressure.Config{"stall": {Stall: time.Hour}, "slow sink": {SlowSink: time.Hour}} {
+		job := overtake.NewJob("stalled", overtake.Options{Parallelism: 2})
+		numbers := overtake.From(job, generate.Source(func(n uint64) uint64 { return n }, generate.Options{Count: 10}))
+		overtake.To(pressure.Before(c, numbers.Rebalance()), memory.Discard[uint64]())
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- job.Run(ctx) }()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%s: a job that was cancelled goes on", name)
+		}
+	}
+}
+
 func TestJobsGoOnWithoutCredit(t *testing.T) {
 	took(t, pressure.Config{Starve: true}, 100_000)
 }

@@ -15,7 +15,7 @@ func Before[T any](c Config, s overtake.Stream[T], opts ...overtake.OpOption) ov
 	}
 	d := &delay{Config: c, start: time.Now()}
 	return overtake.TryMap(s, func(ctx *overtake.Context, v T) (T, error) {
-		d.record(ctx.Subtask, ctx.Parallelism)
+		d.record(ctx.Subtask, ctx.Parallelism, ctx.Cancel.Done())
 		return v, nil
 	}, append([]overtake.OpOption{overtake.WithName("pressure"), overtake.WithUID("pressure")}, opts...)...)
 }
@@ -38,11 +38,12 @@ type slot struct {
 // gathered from several records.
 const shortest = time.Millisecond
 
-func (d *delay) record(subtask, parallelism int) {
+// record waits, but no longer than the job runs.
+func (d *delay) record(subtask, parallelism int, cancelled <-chan struct{}) {
 	s := &d.slots[subtask%len(d.slots)]
 	if d.Stall > 0 && uint64(subtask) == d.Seed%uint64(parallelism) {
 		if now := time.Since(d.start); now >= time.Duration(s.stall.Load()) {
-			time.Sleep(d.Stall)
+			pause(d.Stall, cancelled)
 			s.stall.Store(int64(time.Since(d.start) + 9*d.Stall))
 		}
 	}
@@ -52,6 +53,21 @@ func (d *delay) record(subtask, parallelism int) {
 		for end := time.Now().Add(d.SlowSink); time.Now().Before(end); {
 		}
 	case s.owed.Add(int64(d.SlowSink)) >= int64(shortest):
-		time.Sleep(time.Duration(s.owed.Swap(0)))
+		pause(time.Duration(s.owed.Swap(0)), cancelled)
+	}
+}
+
+// long is from when on a job that is cancelled does not wait for the end of a sleep.
+const long = 50 * time.Millisecond
+
+// pause sleeps.
+func pause(d time.Duration, cancelled <-chan struct{}) {
+	if d < long {
+		time.Sleep(d) // a timer and a select would wake up later
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-cancelled:
 	}
 }

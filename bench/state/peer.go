@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+
+	"github.com/overtake-stream/overtake/bench"
 )
 
 // peer is a process that serves a store.
@@ -30,7 +32,7 @@ func startPeer(ctx context.Context, s spec) (*peer, error) {
 	}
 	p := &peer{spec: s, cmd: exec.CommandContext(ctx, self)}
 	p.cmd.Env = append(os.Environ(), envChild+"="+string(text))
-	p.cmd.Stderr = os.Stderr
+	p.cmd.Stderr, p.cmd.SysProcAttr = os.Stderr, bench.Offspring()
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
