@@ -70,9 +70,12 @@ func (e *edge) fused() bool {
 
 // settle replaces what depends on the final parallelism. With checkpoints, ends are apart
 // if they have the same parallelism only by chance: at another one records may be in
-// flight between them, and need a way to go on here.
+// flight between them, and need a way to go on here. Each attempt finds everything
+// settled by the first, and writes nothing: snapshots of the job may be reading.
 func (e *edge) settle(checkpoints bool) {
-	e.apart = checkpoints && e.from.fixed != e.to.fixed
+	if apart := checkpoints && e.from.fixed != e.to.fixed; apart != e.apart {
+		e.apart = apart
+	}
 	if e.pattern == forward && e.from.parallelism != e.to.parallelism {
 		e.pattern = rebalance
 	}
