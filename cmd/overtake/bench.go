@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	"github.com/overtake-stream/overtake/bench"
 )
@@ -61,17 +63,33 @@ func (f suiteFlags) run(e *env, suite string) error {
 	return f.print(d)
 }
 
-// print writes the document where the flags say.
-func (f suiteFlags) print(d *bench.Document) error {
+// Validate is called by kong.
+func (f suiteFlags) Validate() error { return writable(f.Out) }
+
+// writable finds out before a long measurement what would be in the way of its result.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("--out %s is a folder: name a file", file)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+// print writes the document where the flags say. What cannot be saved is printed all the
+// same: it has taken long.
+func (f suiteFlags) print(d *bench.Document) (err error) {
 	if f.Out != "" {
-		if err := d.Save(f.Out); err != nil {
-			return err
-		}
+		err = d.Save(f.Out)
 	}
 	if f.JSON {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
-		return out.Encode(d)
+		return errors.Join(err, out.Encode(d))
 	}
-	return d.WriteText(os.Stdout)
+	return errors.Join(err, d.WriteText(os.Stdout))
 }

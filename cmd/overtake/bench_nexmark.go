@@ -41,7 +41,7 @@ func (c *nexmarkCmd) Validate() error {
 	if c.Rows != "" && len(c.Query) != 1 {
 		return errors.New("--rows needs one --query")
 	}
-	return nil
+	return c.suiteFlags.Validate()
 }
 
 func (c *nexmarkCmd) config() nexmark.Config {

@@ -42,16 +42,17 @@ func (c *peersCmd) Run(e *env) error {
 	return errors.Join(err, c.print(d))
 }
 
-func (c *peersCmd) print(d *bench.Document) error {
+// Validate is called by kong.
+func (c *peersCmd) Validate() error { return writable(c.Out) }
+
+func (c *peersCmd) print(d *bench.Document) (err error) {
 	if c.Out != "" {
-		if err := d.Save(c.Out); err != nil {
-			return err
-		}
+		err = d.Save(c.Out)
 	}
 	if c.JSON {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
-		return out.Encode(d)
+		return errors.Join(err, out.Encode(d))
 	}
-	return peers.WriteText(os.Stdout, d)
+	return errors.Join(err, peers.WriteText(os.Stdout, d))
 }

@@ -67,6 +67,17 @@ func TestCompareExitsByWhatMoved(t *testing.T) {
 	}
 }
 
+func TestResultsThatCannotBeSavedAreNotMeasured(t *testing.T) {
+	dir := t.TempDir()
+	for _, suite := range []string{"exchange", "state", "operators", "checkpoint", "recovery", "nexmark", "perf", "peers"} {
+		for _, out := range []string{dir, filepath.Join(dir, "missing", "x.json")} {
+			if code, _, stderr := overtakes(t, "bench", suite, "--quick", "--out", out); code != 2 || !strings.Contains(stderr, "--out") {
+				t.Errorf("bench %s --out %s: code %d\n%s", suite, out, code, stderr)
+			}
+		}
+	}
+}
+
 func TestReportIsDrawnFromAFolder(t *testing.T) {
 	dir := t.TempDir()
 	saved(t, dir, "peers-x", 1, 2, 3)
