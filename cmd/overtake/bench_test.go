@@ -120,7 +120,7 @@ func TestJobsUnderPressureHaveTheSameResults(t *testing.T) {
 	if code, stdout, _ := overtakes(t, "run", "totals", "-q", "--keys", "7", "--count", "20000", "--skew", "3"); code != 0 || !strings.Contains(stdout, "{0 16") {
 		t.Errorf("code %d: keys are not skewed:\n%s", code, stdout)
 	}
-	for _, wrong := range []string{"--slow-disk 10MB/s", "--slow-disk 10 --checkpoint-dir x", "--stall -1s"} {
+	for _, wrong := range []string{"--slow-disk 10MB/s", "--slow-disk 10 --checkpoint-dir x", "--stall -1s", "--stall=-1s", "--slow-sink=-1s", "--skew=-1", "--skew 1", "--keys 0"} {
 		if code, _, stderr := overtakes(t, append([]string{"run", "totals", "--count", "1"}, strings.Fields(wrong)...)...); code != 2 {
 			t.Errorf("%s: code %d\n%s", wrong, code, stderr)
 		}

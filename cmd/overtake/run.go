@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bench/workload"
 	"github.com/overtake-stream/overtake/connectors/files"
 	"github.com/overtake-stream/overtake/connectors/generate"
@@ -28,6 +30,19 @@ type wordcountCmd struct {
 	Output   string        `required:"" help:"File to write: a line \"word<TAB>count\" for each word." placeholder:"FILE"`
 	SlowRead time.Duration `help:"Time to take for each block that is read."`
 	SlowSink time.Duration `help:"Time to take for each line that is written."`
+}
+
+// Validate is called by kong.
+func (c *wordcountCmd) Validate() error {
+	return errors.Join(c.jobFlags.Validate(), notNegative("slow-read", c.SlowRead), notNegative("slow-sink", c.SlowSink))
+}
+
+// notNegative checks the time of a flag.
+func notNegative(flag string, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("--%s %v: times are not negative", flag, d)
+	}
+	return nil
 }
 
 // Run runs the job.
@@ -60,18 +75,25 @@ type totalsCmd struct {
 	Skew     float64       `help:"Draw keys by Zipf's law with this exponent, above 1." placeholder:"X" group:"Pressure:"`
 }
 
+// Validate is called by kong.
+func (c *totalsCmd) Validate() error {
+	if c.Keys == 0 {
+		return errors.New("--keys 0: there must be at least one key")
+	}
+	return errors.Join(c.jobFlags.Validate(), c.pressure().Validate(), notNegative("slow-sink", c.SlowSink))
+}
+
+// pressure has the skew of the keys, too.
+func (c *totalsCmd) pressure() pressure.Config {
+	p := c.jobFlags.pressure()
+	p.Skew = c.Skew
+	return p
+}
+
 // Run runs the job.
 func (c *totalsCmd) Run(e *env) error {
-	if c.Keys == 0 {
-		return fmt.Errorf("--keys 0: there must be at least one key")
-	}
-	p := c.pressure()
-	p.Skew = c.Skew
-	if err := p.Validate(); err != nil {
-		return err
-	}
 	return c.run(e, workload.Totals{
-		Count: c.count(), Rate: c.Rate, Keys: c.Keys, Every: c.Every, Delay: c.SlowSink, Sink: c.sink(), Pressure: p,
+		Count: c.count(), Rate: c.Rate, Keys: c.Keys, Every: c.Every, Delay: c.SlowSink, Sink: c.sink(), Pressure: c.pressure(),
 	}.Job)
 }
 
@@ -92,6 +114,11 @@ type throughputCmd struct {
 	SlowSink time.Duration `help:"Time that the sink takes for a record."`
 }
 
+// Validate is called by kong.
+func (c *throughputCmd) Validate() error {
+	return errors.Join(c.jobFlags.Validate(), notNegative("slow-sink", c.SlowSink))
+}
+
 // Run runs the job.
 func (c *throughputCmd) Run(e *env) error {
 	return c.run(e, workload.Throughput{Count: c.count(), Rate: c.Rate, Delay: c.SlowSink, Pressure: c.pressure()}.Job)
@@ -101,6 +128,11 @@ type backpressureCmd struct {
 	jobFlags
 	loadFlags
 	SlowSink time.Duration `help:"Time that the sink takes for a record." default:"1ms"`
+}
+
+// Validate is called by kong.
+func (c *backpressureCmd) Validate() error {
+	return errors.Join(c.jobFlags.Validate(), notNegative("slow-sink", c.SlowSink))
 }
 
 // Run runs the job.
