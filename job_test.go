@@ -69,3 +69,10 @@ func TestWordCountEqualsThePlainCountAtAnyParallelism(t *testing.T) {
 		})
 	}
 }
+
+func TestANegativeNumberOfProcessesIsRefused(t *testing.T) {
+	o := overtake.Options{Cluster: overtake.Cluster{Processes: -3}}
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "Processes") {
+		t.Errorf("Validate = %v", err)
+	}
+}

@@ -159,6 +159,9 @@ func (c Cluster) validate() error {
 	if len(c.Workers) > 0 && c.Processes > 1 {
 		bad("Cluster.Workers and Cluster.Processes exclude each other")
 	}
+	if c.Processes < 0 {
+		bad("Cluster.Processes %d is negative", c.Processes)
+	}
 	if n := max(len(c.Workers), c.Processes); n > MaxWorkers {
 		bad("%d workers, want at most %d", n, MaxWorkers)
 	}

@@ -16,7 +16,8 @@ import (
 
 // Options say what a handler serves.
 type Options struct {
-	// Snapshot is called for each request, by its goroutine. Required.
+	// Snapshot is called for each request, by its goroutine, but only for a few at the
+	// same time: it may need much memory meanwhile. Required.
 	Snapshot func() perf.JobSnapshot
 
 	// Workers returns the addresses (host:port) of all workers' endpoints, by worker.
@@ -39,8 +40,22 @@ type Process struct {
 //go:embed page.html
 var page []byte
 
+// atOnce is how many snapshots are taken at the same time.
+const atOnce = 4
+
+// inTurn lets further requests wait.
+func inTurn(snapshot func() perf.JobSnapshot) func() perf.JobSnapshot {
+	turns := make(chan struct{}, atOnce)
+	return func() perf.JobSnapshot {
+		turns <- struct{}{}
+		defer func() { <-turns }()
+		return snapshot()
+	}
+}
+
 // Handler returns a handler for a job. Mount it at the root, or behind http.StripPrefix.
 func Handler(o Options) http.Handler {
+	o.Snapshot = inTurn(o.Snapshot)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
