@@ -124,6 +124,7 @@ func (r *running) signal(s os.Signal) {
 	switch {
 	case r.signalled:
 		r.cancel()
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // the next one ends what does not look up: a function that sleeps
 	case last && !r.flags.first():
 		r.env.log.Info("stopping at once: the first worker has the checkpoints", "signal", s.String())
 		r.cancel()
