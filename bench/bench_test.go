@@ -29,6 +29,13 @@ func series(log *[]string, name string, values ...float64) bench.Measure {
 	}
 }
 
+func TestANegativeNumberOfPairsIsRefused(t *testing.T) {
+	var log []string
+	if d, err := bench.Run(context.Background(), bench.Config{Pairs: -1}, "suite", []bench.Case{example(&log)}); err == nil || d != nil || len(log) > 0 {
+		t.Errorf("Run = %v, %v after %v", d, err, log)
+	}
+}
+
 func example(log *[]string) bench.Case {
 	return bench.Case{
 		Name: "x/y", Metric: "throughput", Unit: "B/s", Better: bench.Higher,

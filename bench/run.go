@@ -39,6 +39,9 @@ func (c Config) withDefaults() Config {
 // Run runs the cases of a suite. An error of any measurement ends it.
 func Run(ctx context.Context, cfg Config, suite string, cases []Case) (*Document, error) {
 	cfg = cfg.withDefaults()
+	if cfg.Pairs < 1 {
+		return nil, fmt.Errorf("bench: Pairs is %d: set at least 1", cfg.Pairs)
+	}
 	d := &Document{Suite: suite, Environment: readEnvironment(), Cases: []Result{}}
 	for _, c := range cases {
 		if !strings.Contains(c.Name, cfg.Filter) {

@@ -57,10 +57,7 @@ func (f suiteFlags) run(e *env, suite string) error {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
 	}
 	d, err := bench.Run(ctx, cfg, suite, bench.Suites()[suite](f.Quick))
-	if err != nil {
-		return err
-	}
-	return f.print(d)
+	return f.conclude(d, err)
 }
 
 // Validate is called by kong.
