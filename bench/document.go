@@ -92,7 +92,20 @@ func (d *Document) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	return replace(path, append(b, '\n'))
+}
+
+// replace writes a file as a whole: what was there stays if it cannot be.
+func replace(path string, b []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, b, 0o644) // a device or a pipe
+	}
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, b, 0o644); err != nil {
+		_ = os.Remove(tmp) // whatever there is of it
+		return err
+	}
+	return os.Rename(tmp, path)
 }
 
 // Load reads a document.

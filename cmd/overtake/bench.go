@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/overtake-stream/overtake/bench"
@@ -50,7 +48,7 @@ type exchangeCmd struct{ suiteFlags }
 func (c *exchangeCmd) Run(e *env) error { return c.run(e, "exchange") }
 
 func (f suiteFlags) run(e *env, suite string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	cfg := bench.Config{Pairs: f.Pairs, Quick: f.Quick, Filter: f.Filter}
 	if e.progress {

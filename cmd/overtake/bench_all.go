@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func (c *allCmd) Validate() error {
 
 // Run runs suite after suite. One that fails does not stop the others.
 func (c *allCmd) Run(e *env) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	if c.Out != "" {
 		if err := os.MkdirAll(c.Out, 0o755); err != nil {

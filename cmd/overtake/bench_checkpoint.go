@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench/ckpt"
@@ -62,7 +60,7 @@ func (f countingFlags) counting() ckpt.Config {
 
 // measure runs a suite and prints what it has. What there is when it ends early is kept.
 func (f snapshotFlags) measure(e *env, suite string, cfg ckpt.Config) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	cfg.Pairs, cfg.Quick, cfg.Filter, cfg.Folder = f.Pairs, f.Quick, f.Filter, f.Folder
 	if e.progress {

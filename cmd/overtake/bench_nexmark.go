@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -62,7 +60,7 @@ func (c *nexmarkCmd) Run(e *env) (err error) {
 	if c.List || c.Export != "" || c.Rows != "" {
 		return c.describe(cfg)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	if e.progress {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }

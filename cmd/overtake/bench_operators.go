@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/operators"
@@ -19,7 +17,7 @@ type operatorsCmd struct {
 
 // Run runs the suite.
 func (c *operatorsCmd) Run(e *env) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	d, err := operators.Run(ctx, operators.Config{Config: c.config(e), Parallelism: c.Parallelism, Pressure: c.pressure()})
 	return c.conclude(d, err)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench"
@@ -27,7 +25,7 @@ type peersCmd struct {
 
 // Run runs the suite. What there is when something fails is printed.
 func (c *peersCmd) Run(e *env) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	cfg := peers.Config{
 		Peers: c.Peer, Cases: c.Case, Quick: c.Quick, Pairs: c.Pairs, Limit: c.Limit, Cache: c.Cache, Folder: c.Folder,

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench/perfcost"
@@ -19,7 +17,7 @@ type perfCostCmd struct {
 
 // Run runs the suite.
 func (c *perfCostCmd) Run(e *env) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	d, err := perfcost.Run(ctx, perfcost.Config{Config: c.config(e), Module: c.Module, Observe: observer(ctx, e)})
 	return c.conclude(d, err)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 
 	"github.com/overtake-stream/overtake/bench/state"
 )
@@ -20,7 +18,7 @@ type stateCmd struct {
 
 // Run runs the suite.
 func (c *stateCmd) Run(e *env) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := interruptible()
 	defer stop()
 	cfg := state.Config{
 		Sizes: c.Sizes, Records: c.Records, Pairs: c.Pairs, Quick: c.Quick, Filter: c.Filter, Folder: c.Folder, Seed: c.Seed,

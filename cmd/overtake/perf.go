@@ -88,7 +88,7 @@ func explain(err error) error {
 	return err
 }
 
-// interruptible returns a context that an interrupt ends.
+// interruptible returns a context that an interrupt ends, or SIGTERM.
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

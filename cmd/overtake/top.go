@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -69,7 +67,7 @@ func endpointAddr(text string) string {
 
 // once prints the figures of one interval.
 func (c *topCmd) once(client *top.Client) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
 	f, err := c.figures(ctx, client)
 	if err != nil {
