@@ -126,7 +126,7 @@ func TestWrongCommandLinesSayWhatIsWrong(t *testing.T) {
 		{"run throughput --cluster a:1,b:2 --index 5", 1, "Cluster.Index 5"},
 		{"run throughput --cluster a:1,b:2 --processes 2", 1, "exclude each other"},
 		{"run wordcount --input /nowhere --output /tmp/x", 1, "/nowhere"},
-		{"run totals --keys 0", 1, "at least one key"},
+		{"run totals --keys 0", 2, "at least one key"},
 		{"run totals --from latest --savepoint-on-stop x", 2, "needs --checkpoint-dir"},
 		{"run totals --checkpoint-mode none", 2, "at-least-once"},
 		{"run totals --checkpoint-dir /dev/null/x --count 1", 1, "/dev/null"},
