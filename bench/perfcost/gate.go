@@ -12,7 +12,7 @@ import (
 // every buffer passes at some places, and of what is behind it.
 func gates() []bench.Case {
 	return []bench.Case{
-		nanoseconds("probe/gate", 1e-9, func(n int64) {
+		nanoseconds("probe/gate", 0.5e-9, func(n int64) {
 			m, open := probe.Message{}, 0
 			for range n {
 				if probe.Attached() {
