@@ -48,13 +48,13 @@ func TestQueriesAreMeasured(t *testing.T) {
 func TestMeasurementsAreConfigured(t *testing.T) {
 	cfg := tiny(t)
 	cfg.Queries, cfg.Filter = []string{"q2"}, "latency"
-	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 0, true, time.Millisecond, 1
+	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 0, true, 20*time.Millisecond, 1
 	d, err := nexmark.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := d.Cases[0]
-	if len(d.Cases) != 1 || c.Parameters["checkpoints"] != "off" || c.Ours.Percentiles.P50 < 1e-4 {
+	if len(d.Cases) != 1 || c.Parameters["checkpoints"] != "off" || c.Ours.Percentiles.P50 < 5e-3 {
 		t.Errorf("%+v", c)
 	}
 }

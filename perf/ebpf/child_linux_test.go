@@ -366,8 +366,14 @@ func start(t *testing.T, edit func(*exec.Cmd), args ...string) (*process, string
 // startPair starts a receiver and a sender.
 func startPair(t *testing.T, receiver, sender []string) (receive, send *process) {
 	t.Helper()
-	receive, addr := start(t, nil, append([]string{"-role=receive"}, receiver...)...)
-	send, _ = start(t, nil, append([]string{"-role=send", "-addr=" + addr}, sender...)...)
+	return startPairIn(t, nil, receiver, sender)
+}
+
+// startPairIn does so with commands that edit has changed.
+func startPairIn(t *testing.T, edit func(*exec.Cmd), receiver, sender []string) (receive, send *process) {
+	t.Helper()
+	receive, addr := start(t, edit, append([]string{"-role=receive"}, receiver...)...)
+	send, _ = start(t, edit, append([]string{"-role=send", "-addr=" + addr}, sender...)...)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		conns, err := Conns(t.Context(), []int{send.Process.Pid, receive.Process.Pid})
 		if err == nil && len(conns) == 2 { // it is accepted
