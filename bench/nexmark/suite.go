@@ -98,10 +98,11 @@ func (s *subject) cases() []bench.Case {
 // annotate adds what is known after the measurements.
 func (s *subject) annotate(results []bench.Result) {
 	for _, r := range results {
-		r.Parameters["arena_bytes"], r.Parameters["result_rows"] = s.arena, s.want.Rows
-		if strings.HasSuffix(r.Name, "/latency") {
-			r.Parameters["events"], r.Parameters["rate_events_per_second"] = uint64(s.paced), s.pace
-			r.Parameters["warm_up_seconds"] = s.cfg.warmUp().Seconds()
+		if strings.HasSuffix(r.Name, "/latency") { // which has events of its own
+			r.Parameters["events"], r.Parameters["rate_events_per_second"] = s.paced, s.pace
+			r.Parameters["warm_up_seconds"], r.Parameters["result_rows"] = s.cfg.warmUp().Seconds(), s.pacedWant.Rows
+			continue
 		}
+		r.Parameters["arena_bytes"], r.Parameters["result_rows"] = s.arena, s.want.Rows
 	}
 }

@@ -48,7 +48,7 @@ func TestQueriesAreMeasured(t *testing.T) {
 func TestMeasurementsAreConfigured(t *testing.T) {
 	cfg := tiny(t)
 	cfg.Queries, cfg.Filter = []string{"q2"}, "latency"
-	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 0, true, 20*time.Millisecond, 1
+	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 150_000, true, 10*time.Millisecond, 1
 	d, err := nexmark.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
