@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/probe"
 )
 
@@ -363,6 +364,14 @@ func start(t *testing.T, edit func(*exec.Cmd), args ...string) (*process, string
 	return &process{Cmd: cmd, in: in}, strings.TrimSpace(line)
 }
 
+// needProbes skips a test of a program whose probe points are compiled out.
+func needProbes(t *testing.T) {
+	t.Helper()
+	if !perf.Enabled {
+		t.Skip("SKIPPED: built with the tag noperf, which leaves the probe points out")
+	}
+}
+
 // startPair starts a receiver and a sender.
 func startPair(t *testing.T, receiver, sender []string) (receive, send *process) {
 	t.Helper()
@@ -372,6 +381,7 @@ func startPair(t *testing.T, receiver, sender []string) (receive, send *process)
 // startPairIn does so with commands that edit has changed.
 func startPairIn(t *testing.T, edit func(*exec.Cmd), receiver, sender []string) (receive, send *process) {
 	t.Helper()
+	needProbes(t)
 	receive, addr := start(t, edit, append([]string{"-role=receive"}, receiver...)...)
 	send, _ = start(t, edit, append([]string{"-role=send", "-addr=" + addr}, sender...)...)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {

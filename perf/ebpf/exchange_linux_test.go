@@ -93,6 +93,7 @@ func (c *childConfig) exchangeReceive(s *netstack.Stack) error {
 // startExchange starts two workers that exchange buffers.
 func startExchange(t *testing.T, args ...string) (receive, send *process) {
 	t.Helper()
+	needProbes(t)
 	var addrs []string
 	for range 2 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
