@@ -59,7 +59,7 @@ func TestBlameSaturatedProcessor(t *testing.T) {
 		bind(t, cmd.Process.Pid, 0)
 	}
 	renice(t, receive.Process.Pid, 19)
-	blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, Runnable, Read, Unread)
+	blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, Runnable, ReadCall, Unread)
 }
 
 // bind moves all threads of a process to one processor.
