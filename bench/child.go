@@ -120,8 +120,8 @@ func lastReport(lines *bufio.Scanner) (text string) {
 	return text
 }
 
-// freeAddresses returns loopback addresses that nobody listens on at the moment.
-func freeAddresses(n int) (addrs []string, err error) {
+// FreeAddresses returns loopback addresses that nobody listens on at the moment.
+func FreeAddresses(n int) (addrs []string, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -27,7 +27,7 @@ func (c Cost) PerMB(count uint64) float64 { return float64(count) / (float64(c.B
 // so many credits each, and counts.
 func Transfer(ctx context.Context, bytes int64, channels, credits int) (c Cost, err error) {
 	w := wire{Bytes: bytes, Writers: 1, Channels: channels, Readers: 1, Window: credits, Memory: 64 << 20}
-	addrs, err := freeAddresses(2)
+	addrs, err := FreeAddresses(2)
 	if err != nil {
 		return c, err
 	}

@@ -15,7 +15,7 @@ import (
 // goes on, and in the end nothing may be held.
 func stopped(ctx context.Context, _ Size) (float64, error) {
 	w := wire{Channels: 1000, Memory: 128 << 20}
-	addrs, err := freeAddresses(2)
+	addrs, err := FreeAddresses(2)
 	if err != nil {
 		return 0, err
 	}

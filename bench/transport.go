@@ -78,7 +78,7 @@ func (w wire) over(transport string) (wire, error) {
 // addresses returns n that nobody listens on, and what deletes them.
 func (w wire) addresses(n int) (addrs []string, cleanup func(), err error) {
 	if w.Transport != overUnix {
-		addrs, err = freeAddresses(n)
+		addrs, err = FreeAddresses(n)
 		return addrs, func() {}, err
 	}
 	dir, err := os.MkdirTemp("", "overtake-bench-")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -125,17 +124,4 @@ func (c *copied) kill() {
 	}
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
-}
-
-// addresses returns loopback addresses that nobody listens on at the moment.
-func addresses(n int) (list []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
-	}
-	return list, nil
 }

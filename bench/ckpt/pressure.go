@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
 	squeeze "github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/generate"
@@ -138,7 +139,7 @@ func (p pressure) start(ctx context.Context, folder string) (r *running, err err
 		return r, err
 	}
 	if p.Processes > 1 {
-		if p.Workers, err = addresses(p.Processes); err != nil {
+		if p.Workers, err = bench.FreeAddresses(p.Processes); err != nil {
 			return r, err
 		}
 		if r.other, err = startCopy(ctx, task{Role: roleWorker, Pressure: p, Dir: r.dir()}); err != nil {

@@ -3,9 +3,9 @@ package peers
 import (
 	"context"
 	"errors"
-	"net"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/checkpoint"
 )
 
@@ -32,7 +32,7 @@ type runningPair struct {
 
 // start starts both workers.
 func (w workerPair) start(ctx context.Context) (*runningPair, error) {
-	addrs, err := loopback(2)
+	addrs, err := bench.FreeAddresses(2)
 	if err != nil {
 		return nil, err
 	}
@@ -108,19 +108,6 @@ func (w workerPair) run(ctx context.Context) error {
 		return err
 	}
 	return r.wait()
-}
-
-// loopback returns addresses that nobody listens on at the moment.
-func loopback(n int) (addrs []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs, nil
 }
 
 // pairSettings says how both workers are set up.

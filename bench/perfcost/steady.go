@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"time"
 
 	"github.com/overtake-stream/overtake"
@@ -26,7 +25,7 @@ type steady struct {
 
 // startSteady starts the exchange between two workers over TCP.
 func (w Work) startSteady(ctx context.Context) (*steady, error) {
-	addresses, err := freePorts(2)
+	addresses, err := bench.FreeAddresses(2)
 	if err != nil {
 		return nil, err
 	}
@@ -46,19 +45,6 @@ func (w Work) startSteady(ctx context.Context) (*steady, error) {
 		return nil, errors.Join(err, s.end())
 	}
 	return s, nil
-}
-
-// freePorts are loopback addresses that nobody listens on at the moment.
-func freePorts(n int) (list []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
-	}
-	return list, nil
 }
 
 // sample is how far the job has come.

@@ -45,17 +45,11 @@ type suiteFlags struct {
 type exchangeCmd struct{ suiteFlags }
 
 // Run runs the suite.
-func (c *exchangeCmd) Run(e *env) error { return c.run(e, "exchange") }
-
-func (f suiteFlags) run(e *env, suite string) error {
+func (c *exchangeCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
-	cfg := bench.Config{Pairs: f.Pairs, Quick: f.Quick, Filter: f.Filter}
-	if e.progress {
-		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
-	}
-	d, err := bench.Run(ctx, cfg, suite, bench.Suites()[suite](f.Quick))
-	return f.conclude(d, err)
+	d, err := bench.Run(ctx, c.config(e), "exchange", bench.Exchange(c.Quick))
+	return c.conclude(d, err)
 }
 
 // Validate is called by kong.

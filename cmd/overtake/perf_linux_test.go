@@ -26,8 +26,7 @@ import (
 func watchedJob(t *testing.T, program string, user *syscall.SysProcAttr) (addr string) {
 	t.Helper()
 	for range 5 {
-		port := freePorts(t)
-		addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		addr = net.JoinHostPort("127.0.0.1", pair(t))
 		cmd := exec.Command(program, "run", "throughput", "--processes", "2", "-p", "2", "--count", "0", "--rate", "20000", "--listen", addr, "-q")
 		cmd.Env, cmd.Dir, cmd.SysProcAttr = append(os.Environ(), envCommand+"=1"), "/", user
 		var errs strings.Builder
@@ -51,24 +50,6 @@ func watchedJob(t *testing.T, program string, user *syscall.SysProcAttr) (addr s
 	}
 	t.Fatal("the job does not start")
 	return ""
-}
-
-// freePorts returns the first of two neighbours that nobody listens on.
-func freePorts(t *testing.T) int {
-	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		next, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+1))
-		l.Close()
-		if err == nil {
-			next.Close()
-			return port
-		}
-	}
 }
 
 // moving waits until data has gone from one worker to the other.
