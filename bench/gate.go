@@ -83,11 +83,11 @@ func HandoffCost(ctx context.Context, size Size) (ours, byHand float64, err erro
 		run  Measure
 		cost *float64
 	}{{batches(1), &ours}, {handBatches(1), &byHand}} {
-		before := cpuSeconds()
+		before := CPUSeconds()
 		if _, err := side.run(ctx, size); err != nil {
 			return 0, 0, err
 		}
-		*side.cost = (cpuSeconds() - before) / float64(size.Of(20_000_000))
+		*side.cost = (CPUSeconds() - before) / float64(size.Of(20_000_000))
 	}
 	return ours, byHand, nil
 }

@@ -27,7 +27,7 @@ func rawSend(addr string, bytes, call int64) (elapsed time.Duration, cpu float64
 		}
 	}
 	buf := make([]byte, call)
-	start, used := time.Now(), cpuSeconds()
+	start, used := time.Now(), CPUSeconds()
 	for left := bytes; left > 0; {
 		n, err := unix.Write(fd, buf[:min(left, call)])
 		if err != nil {
@@ -36,7 +36,7 @@ func rawSend(addr string, bytes, call int64) (elapsed time.Duration, cpu float64
 		left -= int64(n)
 	}
 	_, err = unix.Read(fd, buf[:1])
-	return time.Since(start), cpuSeconds() - used, err
+	return time.Since(start), CPUSeconds() - used, err
 }
 
 // rawReceive reads what rawSend writes, up to call bytes at a time.
@@ -59,7 +59,7 @@ func rawReceive(addr string, bytes, call int64) (report, error) {
 	}
 	defer unix.Close(fd)
 	r := report{}
-	cpu := cpuSeconds()
+	cpu := CPUSeconds()
 	buf := make([]byte, call)
 	for r.Bytes < bytes {
 		n, err := unix.Read(fd, buf)
@@ -68,7 +68,7 @@ func rawReceive(addr string, bytes, call int64) (report, error) {
 		}
 		r.Bytes += int64(n)
 	}
-	r.CPU = cpuSeconds() - cpu
+	r.CPU = CPUSeconds() - cpu
 	_, err = unix.Write(fd, buf[:1])
 	return r, err
 }
@@ -91,8 +91,8 @@ func rawSocket(addr string) (int, unix.Sockaddr, error) {
 	return fd, sa, err
 }
 
-func cpuSeconds() float64 {
+func cpuTime() time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

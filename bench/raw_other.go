@@ -11,4 +11,4 @@ var errLinux = errors.New("bench: the raw baseline needs Linux")
 
 func rawSend(string, int64, int64) (time.Duration, float64, error) { return 0, 0, errLinux }
 func rawReceive(string, int64, int64) (report, error)              { return report{}, errLinux }
-func cpuSeconds() float64                                          { return 0 }
+func cpuTime() time.Duration                                       { return 0 }

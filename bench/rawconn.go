@@ -15,14 +15,14 @@ func (w wire) connSend(addr string, bytes, call int64) (elapsed time.Duration, c
 	}
 	defer conn.Close()
 	buf := make([]byte, call)
-	start, used := time.Now(), cpuSeconds()
+	start, used := time.Now(), CPUSeconds()
 	for left := bytes; left > 0; left -= call {
 		if _, err := conn.Write(buf[:min(left, call)]); err != nil {
 			return 0, 0, err
 		}
 	}
 	_, err = io.ReadFull(conn, buf[:1])
-	return time.Since(start), cpuSeconds() - used, err
+	return time.Since(start), CPUSeconds() - used, err
 }
 
 // connReceive reads what connSend writes.
@@ -37,11 +37,11 @@ func (w wire) connReceive(addr string, bytes, call int64) (r report, err error) 
 		return r, err
 	}
 	defer conn.Close()
-	used := cpuSeconds()
+	used := CPUSeconds()
 	if err := readAll(conn, bytes, call, &r); err != nil {
 		return r, err
 	}
-	r.CPU = cpuSeconds() - used
+	r.CPU = CPUSeconds() - used
 	if _, err = conn.Write(make([]byte, 1)); err == nil {
 		_, _ = conn.Read(make([]byte, 1)) // until the sender has closed it
 	}

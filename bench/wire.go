@@ -82,7 +82,7 @@ func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, 
 		return 0, 0, err
 	}
 	stuck.fill()
-	start, used := time.Now(), cpuSeconds()
+	start, used := time.Now(), CPUSeconds()
 	var writers sync.WaitGroup
 	for _, o := range outs {
 		writers.Go(func() { w.write(o) })
@@ -94,7 +94,7 @@ func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, 
 	case err := <-failed:
 		return 0, 0, err
 	}
-	elapsed, cpu = time.Since(start), cpuSeconds()-used
+	elapsed, cpu = time.Since(start), CPUSeconds()-used
 	return elapsed, cpu, errors.Join(s.Close(), arena.Close())
 }
 
@@ -146,7 +146,7 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 	if err := s.Start(ctx); err != nil {
 		return r, err
 	}
-	used := cpuSeconds()
+	used := CPUSeconds()
 	var readers sync.WaitGroup
 	var bytes atomic.Int64
 	for _, in := range ins {
@@ -160,7 +160,7 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 	if stuck != nil {
 		stuck.each(func([]byte) {})
 	}
-	r.CPU, r.Bytes = cpuSeconds()-used, bytes.Load()
+	r.CPU, r.Bytes = CPUSeconds()-used, bytes.Load()
 	return r, errors.Join(s.Control(0, []byte("done")), s.Close(), arena.Close())
 }
 

@@ -67,10 +67,10 @@ func (k *killed) recover(ctx context.Context) (time.Duration, error) {
 	}
 	began := time.Now()
 	if !k.process {
-		before := cpu()
+		before := bench.CPUTime()
 		k.end()
 		at, err := k.run(ctx)
-		k.note(at.Sub(began), at.Sub(began), cpu()-before)
+		k.note(at.Sub(began), at.Sub(began), bench.CPUTime()-before)
 		return at.Sub(began), err
 	}
 	k.copy.kill()
@@ -180,7 +180,7 @@ func (t task) count(ctx context.Context) error {
 	if t.Fill {
 		sink = memory.Discard[count]()
 	} else {
-		sink = firstRecord(func() { say("first", fmt.Sprint(int64(time.Since(began)), int64(cpu()))) })
+		sink = firstRecord(func() { say("first", fmt.Sprint(int64(time.Since(began)), int64(bench.CPUTime()))) })
 	}
 	h, err := c.job(sink).Start(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/memory"
 )
@@ -103,7 +104,7 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 	}
 	stop := s.moveWindow()
 	defer stop()
-	began, before, used := time.Now(), counted(s.h), cpu()
+	began, before, used := time.Now(), counted(s.h), bench.CPUTime()
 	end := began.Add(s.cfg.Slice)
 	tick := time.NewTicker(s.cfg.Interval)
 	defer tick.Stop()
@@ -122,7 +123,7 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 		}
 	}
 	records := float64(counted(s.h) - before)
-	sl := slice{rate: records / time.Since(began).Seconds(), cost: (cpu() - used).Seconds() / max(1, records), taken: s.fresh()}
+	sl := slice{rate: records / time.Since(began).Seconds(), cost: (bench.CPUTime() - used).Seconds() / max(1, records), taken: s.fresh()}
 	*s.kind(with) = append(*s.kind(with), sl)
 	return sl, nil
 }

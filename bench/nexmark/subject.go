@@ -64,9 +64,9 @@ func (s *subject) engine(ctx context.Context) (run, error) {
 	}
 	out := &Output{Brief: true, Delay: s.cfg.SlowSink}
 	debug.FreeOSMemory()
-	before := processorTime()
+	before := bench.CPUTime()
 	peak, err := s.job(ctx, s.gen, Pace{}, out)
-	used := processorTime() - before
+	used := bench.CPUTime() - before
 	if err != nil {
 		return run{}, err
 	}
@@ -87,9 +87,9 @@ func (s *subject) expect() error {
 func (s *subject) loop(context.Context) (run, error) {
 	debug.FreeOSMemory()
 	m := watch(nil)
-	began, before := time.Now(), processorTime()
+	began, before := time.Now(), bench.CPUTime()
 	r := s.query.Loop(s.gen, true)
-	took, used := time.Since(began), processorTime()-before
+	took, used := time.Since(began), bench.CPUTime()-before
 	peak := m.stop()
 	if s.want == nil {
 		s.want = &r
