@@ -129,6 +129,9 @@ func (t *Task) endSlice(n int) error {
 func (t *Task) flush(now time.Duration) {
 	t.flushed, t.behind = now, t.behind[:0]
 	for _, p := range t.ctx.Partitions() {
+		if t.cfg.InFlightTime > 0 {
+			p.Debloat(now, t.cfg.InFlightTime)
+		}
 		at, pending := p.FlushDue()
 		if pending = pending && at <= now; pending {
 			p.Flush(now)
