@@ -9,8 +9,8 @@ import (
 // builder is the open buffer of a subpartition. The zero builder has none.
 type builder struct {
 	buf  bufferpool.Buffer
-	free []byte // what is left of the buffer's payload area
-	rest int    // bytes behind free that are to stay empty
+	mem  []byte // what may be filled of the buffer's payload area
+	used int    // bytes of mem that are written
 	at   int    // place in Partition.open, while buf is set
 
 	records int           // begun in the buffer, those of the exchange itself left out

@@ -25,6 +25,7 @@ type Partition struct {
 	spare     bufferpool.Buffer // in hand, so that a record that fills a buffer finds the next
 	spared    bool              // spare is set
 	passed    []item            // what an event passed, kept for its memory
+	changed   *bool             // see Watch
 	lastFlush time.Duration
 	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
 	debloat   debloat
@@ -46,7 +47,7 @@ func NewPartition(arena *bufferpool.Arena, opts PartitionOptions) (*Partition, e
 	if err != nil {
 		return nil, err
 	}
-	p := &Partition{opts: opts, pool: pool, subs: make([]subpartition, opts.Subpartitions)}
+	p := &Partition{opts: opts, pool: pool, subs: make([]subpartition, opts.Subpartitions), changed: new(bool)}
 	p.builders = make([]builder, opts.builders())
 	p.debloat.fill = p.MaxRecord()
 	if perf.Enabled && opts.Clock != nil {
@@ -60,6 +61,14 @@ func NewPartition(arena *bufferpool.Arena, opts PartitionOptions) (*Partition, e
 
 // Subpartitions is the number of receivers.
 func (p *Partition) Subpartitions() int { return len(p.subs) }
+
+// Watch sets changed whenever Available may have turned from true to false: only the
+// subtask's own writing does that. It shares changed, which belongs to the subtask's
+// goroutine.
+func (p *Partition) Watch(changed *bool) {
+	p.changed = changed
+	*changed = true
+}
 
 // Available reports whether the output of one more record can be taken without
 // overdraft. It is cheap enough to be asked before every record.
@@ -107,26 +116,41 @@ func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
 // it waits, and the subtask serves nothing meanwhile.
 func (p *Partition) Space(sub, n int) []byte {
 	b := &p.builders[sub]
-	if len(b.free) < n {
+	if len(b.mem)-b.used < n {
 		return p.next(sub, n)
 	}
-	return b.free
+	return b.mem[b.used:]
 }
 
 // Commit adds a record of n bytes, written to what Space lent, to the open buffer.
 func (p *Partition) Commit(sub, n int) {
 	b := &p.builders[sub]
-	b.free = b.free[n:]
+	b.used += n
 	if perf.Enabled {
 		b.records++
 	}
+}
+
+// Extend is Space and Commit at once: it adds a record of n bytes to the open buffer and
+// lends its place, to be written before the next call.
+func (p *Partition) Extend(sub, n int) []byte {
+	b := &p.builders[sub]
+	if len(b.mem)-b.used < n {
+		p.next(sub, n)
+	}
+	at := b.used
+	b.used += n
+	if perf.Enabled {
+		b.records++
+	}
+	return b.mem[at:b.used]
 }
 
 // CommitMark is Commit for what is not a record of the user's: the account does not
 // count it.
 func (p *Partition) CommitMark(sub, n int) {
 	b := &p.builders[sub]
-	b.free = b.free[n:]
+	b.used += n
 }
 
 // WriteLarge cuts a record that is larger than MaxRecord over several buffers.
@@ -153,23 +177,23 @@ func (p *Partition) next(sub, n int) []byte {
 	b := &p.builders[sub]
 	b.buf = p.obtain()
 	if b.buf.IsZero() {
-		b.free = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
-		return b.free
+		b.mem = make([]byte, p.MaxRecord()) // cancelled: what is written goes nowhere
+		return b.mem
 	}
-	b.free, b.at, b.since = b.buf.Space(), len(p.open), now
-	if fill := max(p.debloat.fill, n); fill < len(b.free) {
-		b.rest = len(b.free) - fill
-		b.free = b.free[:fill:fill]
+	b.mem, b.at, b.since = b.buf.Space(), len(p.open), now
+	if fill := max(p.debloat.fill, n); fill < len(b.mem) {
+		b.mem = b.mem[:fill:fill]
 	}
 	p.open = append(p.open, sub)
 	if probe.Attached() && (p.opts.Broadcast || !p.subs[sub].local) {
 		b.opened, _ = p.sampler.Next()
 	}
-	return b.free
+	return b.mem
 }
 
 // obtain returns a buffer by all means; none only after Cancel.
 func (p *Partition) obtain() bufferpool.Buffer {
+	*p.changed = true
 	if p.spared {
 		p.spared = false
 		return p.spare
@@ -197,7 +221,8 @@ func (p *Partition) obtain() bufferpool.Buffer {
 // account is kept.
 func (p *Partition) seal(sub int, part bool, now time.Duration) {
 	b := &p.builders[sub]
-	buf, n := b.buf, p.MaxRecord()-len(b.free)-b.rest
+	buf, n := b.buf, b.used
+	*p.changed = true
 	if buf.IsZero() {
 		*b = builder{}
 		return

@@ -35,6 +35,7 @@ type Context struct {
 	stores     Stores
 	uid        string // of the operator that is being opened
 	err        error
+	changed    bool // since ready was last true, something that it depends on may have
 }
 
 // Now tells the time to states that expire; it implements statecow.Clock.
@@ -70,13 +71,27 @@ func (c *Context) Fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
+	c.changed = true
 }
 
 // Err is the error that the chain has failed with, if any.
 func (c *Context) Err() error { return c.err }
 
 // Add makes p one of the chain's outputs.
-func (c *Context) Add(p *netstack.Partition) { c.partitions = append(c.partitions, p) }
+func (c *Context) Add(p *netstack.Partition) {
+	c.partitions = append(c.partitions, p)
+	p.Watch(&c.changed)
+}
+
+// ready reports whether the chain can take one more record: it has not failed, and every
+// output is available.
+func (c *Context) ready() bool { return !c.changed || c.settle() }
+
+// settle is ready after something has changed.
+func (c *Context) settle() bool {
+	c.changed = c.err != nil || !c.Available()
+	return !c.changed
+}
 
 // Available reports whether every output can take one more record's results.
 func (c *Context) Available() bool {

@@ -12,18 +12,19 @@ type edge[T any] struct {
 	ctx   *Context
 	out   *netstack.Partition
 	codec Codec[T]
+	rows  rows
 	room  int  // bytes that a record usually needs: the open buffer must offer that much
 	large bool // the last record was larger than a buffer
 }
 
 func newEdge[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) edge[T] {
 	ctx.Add(out)
-	return edge[T]{ctx: ctx, out: out, codec: codec, room: 64}
+	return edge[T]{ctx: ctx, out: out, codec: codec, rows: rowsOf(ctx, out, codec), room: 64}
 }
 
-// write appends one record to the open buffer of subpartition sub. The codec
+// encode appends one record to the open buffer of subpartition sub. The codec
 // appends straight to the buffer.
-func (e *edge[T]) write(sub int, hash uint32, v T) {
+func (e *edge[T]) encode(sub int, hash uint32, v T) {
 	if e.large {
 		e.writeLarge(sub, hash, v)
 		return
@@ -83,6 +84,8 @@ type forwardEdge[T any] struct {
 // Collect writes to the one subpartition of a forward edge.
 func (e *forwardEdge[T]) Collect(v T) { e.write(e.sub, e.ctx.Hash, v) }
 
+func (e *forwardEdge[T]) call() func(T) { return e.Collect }
+
 // Forward returns an edge that sends everything to one receiver, or to the
 // single shared buffer of a broadcast partition.
 func Forward[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) Collector[T] {
@@ -101,6 +104,8 @@ func (e *rebalanceEdge[T]) Collect(v T) {
 		e.next = 0
 	}
 }
+
+func (e *rebalanceEdge[T]) call() func(T) { return e.Collect }
 
 // Rebalance returns an edge that sends records to all receivers in turn, starting
 // with another one in each subtask.
@@ -143,6 +148,8 @@ func (e *keyedEdge[T, K]) Collect(v T) {
 	hash := e.hash(e.key(v))
 	e.write(int(e.owners[KeyGroup(hash, len(e.owners))]), hash, v)
 }
+
+func (e *keyedEdge[T, K]) call() func(T) { return e.Collect }
 
 // Keyed returns an edge that sends every record to the owner of its key.
 func Keyed[T any, K comparable](ctx *Context, out *netstack.Partition, codec Codec[T], key func(T) K, hash Hasher[K]) Collector[T] {

@@ -6,28 +6,39 @@ import (
 
 // Input is where a chain takes encoded records from one of the gate's inputs.
 type Input interface {
-	// Record decodes one data record and passes it down the chain. It lends r.
-	Record(r *record.Record) error
+	// Records decodes at most n data records and passes each down the chain. It stops
+	// early before what is not data, and after a record whose chain has failed or has
+	// an output that is full. It lends the buffer of it, and moves it on.
+	Records(it *record.Iterator, n int) (done int, err error)
 }
 
 type decoder[T any] struct {
 	ctx   *Context
 	codec Codec[T]
-	next  Collector[T]
+	next  func(T)
 }
 
 // NewInput returns the input that decodes records of T for next.
 func NewInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
-	return &decoder[T]{ctx: ctx, codec: codec, next: next}
+	return newInput(ctx, codec, next)
 }
 
-// Record implements Input.
-func (d *decoder[T]) Record(r *record.Record) error {
-	v, err := d.codec.Decode(r.Payload)
-	if err != nil {
-		return err
+// Records implements Input.
+func (d *decoder[T]) Records(it *record.Iterator, n int) (done int, err error) {
+	var r record.Record
+	for done < n && it.Data() {
+		if _, err := it.Next(&r); err != nil {
+			return done, err
+		}
+		v, err := d.codec.Decode(r.Payload)
+		if err != nil {
+			return done, err
+		}
+		d.ctx.Time, d.ctx.HasTime, d.ctx.Hash = r.Time, r.HasTime, r.Hash
+		d.next(v)
+		if done++; d.ctx.changed && !d.ctx.settle() {
+			break
+		}
 	}
-	d.ctx.Time, d.ctx.HasTime, d.ctx.Hash = r.Time, r.HasTime, r.Hash
-	d.next.Collect(v)
-	return nil
+	return done, nil
 }

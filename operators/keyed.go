@@ -5,15 +5,23 @@ type keyer[K comparable, T any] struct {
 	key   func(T) K
 	codec Codec[K]
 	bytes []byte // the current key, encoded; reused
+	fixed bool   // bytes is the memory of place
+	place K
 }
 
 func newKeyer[K comparable, T any](key func(T) K) (keyer[K, T], error) {
 	codec, err := CodecFor[K]()
-	return keyer[K, T]{key: key, codec: codec}, err
+	return keyer[K, T]{key: key, codec: codec, fixed: err == nil && fixedSize(codec) >= 0}, err
 }
 
 func (k *keyer[K, T]) encode(v T) (K, []byte) {
 	key := k.key(v)
+	if k.fixed {
+		if k.place = key; k.bytes == nil {
+			k.bytes = memory(&k.place)
+		}
+		return key, k.bytes
+	}
 	k.bytes = k.codec.Append(k.bytes[:0], key)
 	return key, k.bytes
 }
@@ -76,14 +84,14 @@ func (g *gathered[K, T, A]) Close(bool) error {
 type aggregate[K comparable, T, A, O any] struct {
 	gathered[K, T, A]
 	agg  Aggregator[T, A, O]
-	next Collector[Pair[K, O]]
+	next func(Pair[K, O])
 }
 
 // Aggregate returns an operator that keeps an accumulator per key. It passes on
 // the result after every record, or if final is set, once per key at the end.
 func Aggregate[K comparable, T, A, O any](key func(T) K, agg Aggregator[T, A, O], final bool, next Collector[Pair[K, O]]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	return &aggregate[K, T, A, O]{gathered: gathered[K, T, A]{keyer: k, final: final}, agg: agg, next: next}, err
+	return &aggregate[K, T, A, O]{gathered: gathered[K, T, A]{keyer: k, final: final}, agg: agg, next: callOf(next)}, err
 }
 
 // Collect implements Collector.
@@ -97,29 +105,31 @@ func (a *aggregate[K, T, A, O]) Collect(v T) {
 	}
 	a.agg.Add(acc, v)
 	if !a.final {
-		a.next.Collect(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
+		a.next(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
 	}
 	if err := a.table.save(hash, bytes); err != nil {
 		a.ctx.Fail(err)
 	}
 }
 
+func (a *aggregate[K, T, A, O]) call() func(T) { return a.Collect }
+
 // Finish implements Operator.
 func (a *aggregate[K, T, A, O]) Finish() error {
-	return a.finish(func(key K, acc *A) { a.next.Collect(Pair[K, O]{Key: key, Value: a.agg.Result(acc)}) })
+	return a.finish(func(key K, acc *A) { a.next(Pair[K, O]{Key: key, Value: a.agg.Result(acc)}) })
 }
 
 type reduce[K comparable, T any] struct {
 	gathered[K, T, T]
 	f    func(acc, v T) T
-	next Collector[T]
+	next func(T)
 }
 
 // Reduce returns an operator that combines the records of each key into one. It
 // passes that on after every record, or if final is set, once per key at the end.
 func Reduce[K comparable, T any](key func(T) K, f func(acc, v T) T, final bool, next Collector[T]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	return &reduce[K, T]{gathered: gathered[K, T, T]{keyer: k, final: final}, f: f, next: next}, err
+	return &reduce[K, T]{gathered: gathered[K, T, T]{keyer: k, final: final}, f: f, next: callOf(next)}, err
 }
 
 // Collect implements Collector.
@@ -136,14 +146,16 @@ func (r *reduce[K, T]) Collect(v T) {
 	}
 	*acc = v
 	if !r.final {
-		r.next.Collect(v)
+		r.next(v)
 	}
 	if err := r.table.save(hash, bytes); err != nil {
 		r.ctx.Fail(err)
 	}
 }
 
+func (r *reduce[K, T]) call() func(T) { return r.Collect }
+
 // Finish implements Operator.
 func (r *reduce[K, T]) Finish() error {
-	return r.finish(func(_ K, acc *T) { r.next.Collect(*acc) })
+	return r.finish(func(_ K, acc *T) { r.next(*acc) })
 }

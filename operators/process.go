@@ -249,6 +249,8 @@ func (p *process[K, I, O]) Collect(v I) {
 	}
 }
 
+func (p *process[K, I, O]) call() func(I) { return p.Collect }
+
 // Finish implements Operator.
 func (p *process[K, I, O]) Finish() error {
 	if f, ok := p.user.(Finisher[O]); ok {

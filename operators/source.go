@@ -50,13 +50,13 @@ type Reader[T any] interface {
 // Output takes a reader's records.
 type Output[T any] struct {
 	ctx    *Context
-	next   Collector[T]
+	next   func(T)
 	budget int
 }
 
 // NewOutput returns the output that feeds next.
 func NewOutput[T any](ctx *Context, next Collector[T]) *Output[T] {
-	return &Output[T]{ctx: ctx, next: next}
+	return &Output[T]{ctx: ctx, next: callOf(next)}
 }
 
 // Allow lets Ready be true for n more records.
@@ -65,21 +65,21 @@ func (o *Output[T]) Allow(n int) { o.budget = n }
 // Ready reports whether one more record may be collected. When it is false, Read
 // should return More.
 func (o *Output[T]) Ready() bool {
-	return o.budget > 0 && o.ctx.err == nil && o.ctx.Available()
+	return o.budget > 0 && (!o.ctx.changed || o.ctx.settle())
 }
 
 // Collect passes on a record without event time. The value is lent.
 func (o *Output[T]) Collect(v T) {
 	o.budget--
 	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = false, 0, 0
-	o.next.Collect(v)
+	o.next(v)
 }
 
 // CollectAt passes on a record with its event time, in Unix milliseconds.
 func (o *Output[T]) CollectAt(v T, time int64) {
 	o.budget--
 	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = true, time, 0
-	o.next.Collect(v)
+	o.next(v)
 }
 
 // Puller drives a reader of any type: the untyped side of a source.

@@ -99,6 +99,8 @@ func (s *writer[T]) Collect(v T) {
 	}
 }
 
+func (s *writer[T]) call() func(T) { return s.Collect }
+
 // Finish implements Operator.
 func (s *writer[T]) Finish() error { return s.w.Flush() }
 

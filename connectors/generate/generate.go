@@ -74,6 +74,9 @@ func (r *reader[T]) start() int64 {
 
 // Read implements operators.Reader.
 func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
+	if len(r.shares) == 1 && r.clock == nil {
+		return r.readAll(&r.shares[0], out), nil
+	}
 	for {
 		s := r.first()
 		switch {
@@ -93,6 +96,17 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 		}
 		s.next += s.step
 	}
+}
+
+// readAll reads the only share, without a rate.
+func (r *reader[T]) readAll(s *share, out *operators.Output[T]) operators.Status {
+	for ; s.next < r.opts.Count; s.next += s.step {
+		if !out.Ready() {
+			return operators.More
+		}
+		out.Collect(r.f(s.next))
+	}
+	return operators.Ended
 }
 
 // first returns the share whose next record comes first, nil if all have ended.

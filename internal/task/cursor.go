@@ -98,41 +98,50 @@ func (t *Task) assemble() error {
 // has run out, an output is full, or serve has something to do. It returns how many it
 // ran.
 func (t *Task) slice() (n int, err error) {
-	r := &t.record
-	for limit := t.pace.records; n < limit; n++ {
+	for limit := t.pace.records; n < limit; {
 		if n%prefetchAhead == 0 && t.ahead != nil {
 			t.prefetch()
 		}
-		rest := t.cursor.it.Rest()
-		ok, err := t.cursor.it.Next(r)
-		if err != nil {
+		look := paceLook - n%paceLook
+		if limit <= paceLook {
+			look = 1
+		}
+		done, err := t.process(min(look, limit-n))
+		n += done
+		switch {
+		case err != nil:
 			return n, err
-		}
-		if !ok {
-			t.release()
+		case t.ctx.Err() != nil:
+			return n, t.ctx.Err()
+		case !t.ctx.Available() || done == look && t.urgent():
 			return n, nil
-		}
-		if r.Kind != record.Data {
-			if err := t.mark(t.cursor.markChannel, r); err != nil {
-				return n, err
-			}
-			if t.time.busy || r.Kind == record.Marker && !t.ctx.Available() {
-				return n, nil // operators are told, or there is output again, before the next record
-			}
-			n-- // it is not one of the records that are read
+		case done > 0:
 			continue
 		}
-		if err := t.process(rest); err != nil {
+		if more, err := t.next(); err != nil || !more {
 			return n, err
-		}
-		if t.ctx.Err() != nil {
-			return n, t.ctx.Err()
-		}
-		if !t.ctx.Available() || (limit <= paceLook || n%paceLook == 0) && t.urgent() {
-			return n + 1, nil
 		}
 	}
 	return n, nil
+}
+
+// next takes what is not data: a mark, or the buffer's end. It returns false if more must
+// not be read now.
+func (t *Task) next() (more bool, err error) {
+	r := &t.record
+	ok, err := t.cursor.it.Next(r)
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		t.release()
+		return false, nil
+	}
+	if err := t.mark(t.cursor.markChannel, r); err != nil {
+		return false, err
+	}
+	// Operators are told, or there is output again, before the next record.
+	return !t.time.busy && (r.Kind != record.Marker || t.ctx.Available()), nil
 }
 
 // release gives the current buffer back and its credit with it.

@@ -72,24 +72,23 @@ func (t *Task) Wake() {
 // urgent, any goroutine may ask.
 func (t *Task) calls() bool { return t.mail.full.Load() || t.cfg.Gate.Called() }
 
-// process runs a record through the chain. rest is how many bytes of the buffer were
-// left before it was read.
-func (t *Task) process(rest int) error {
-	l := &t.lending
+// process runs at most n records of the buffer through the chain.
+func (t *Task) process(n int) (done int, err error) {
+	l, c := &t.lending, &t.cursor
 	if !l.able || t.pace.records > lendPace {
-		return t.cursor.input.Record(&t.record)
+		return c.input.Records(&c.it, n)
 	}
-	l.rest = rest
+	l.rest = c.it.Rest()
 	l.state.Store(lent)
 	if t.calls() { // it has come before the loan: nobody else was there to serve it
 		t.Wake()
 	}
-	err := t.cursor.input.Record(&t.record)
+	done, err = c.input.Records(&c.it, 1)
 	t.takeBack()
 	if err == nil {
 		err = l.err
 	}
-	return err
+	return done, err
 }
 
 // takeBack ends the loan. A borrower is quick: he runs no user code and does no I/O.

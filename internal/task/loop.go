@@ -96,6 +96,8 @@ func (t *Task) consume() (Next, error) {
 			return t.finish()
 		case !ok:
 			return AwaitInput, nil
+		case t.cursor.empty(): // it was an event
+			return Ready, t.endSlice(0)
 		}
 	}
 	n, err := t.slice()

@@ -59,6 +59,16 @@ func Size(payload int, hasTime bool) int {
 	return (Offset(hasTime) + payload + align - 1) &^ (align - 1)
 }
 
+// Word is the lower half of the header, as a little-endian number, of a record with a
+// payload of n bytes; the upper half is the hash.
+func Word(kind Kind, n int, hasTime bool) uint32 {
+	word := uint32(n) | uint32(kind)<<kindShift
+	if hasTime {
+		word |= timeBit
+	}
+	return word
+}
+
 // Seal writes the header and padding of a record whose payload of n bytes is in
 // place already at dst[Offset(hasTime):]. dst must have room for Size bytes; it
 // returns that size. It may clear up to 8 bytes of dst behind the record. It lends
@@ -114,6 +124,15 @@ func (it *Iterator) Remaining() []byte { return it.Tail(it.Rest()) }
 
 // Tail lends the last n bytes.
 func (it *Iterator) Tail(n int) []byte { return it.b[len(it.b)-n:] }
+
+// Skip moves on by n bytes: whole records.
+func (it *Iterator) Skip(n int) { it.at += n }
+
+// Data reports whether the next record, if there is one, is a data record.
+func (it *Iterator) Data() bool {
+	at := it.at + HeaderSize/2 - 1 // the byte with the kind
+	return at < len(it.b) && Kind(it.b[at]>>(kindShift%8)) == Data
+}
 
 // Next reads one record into r. It returns false at the end, or with an error for
 // bytes that cannot be a record.

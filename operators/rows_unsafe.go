@@ -1,0 +1,111 @@
+package operators
+
+import (
+	"unsafe"
+
+	"github.com/overtake-stream/overtake/netstack"
+	"github.com/overtake-stream/overtake/netstack/record"
+)
+
+// rows writes records of one size, without a codec. Nothing here is generic: the compiler
+// inlines what is below a generic function only if it is in the same package.
+type rows struct {
+	ctx  *Context
+	out  *netstack.Partition
+	size int // of the payload, in bytes; negative: records have no size of their own
+}
+
+// rowsOf says how values of T are written that codec copies as they are.
+func rowsOf[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) rows {
+	w := rows{ctx: ctx, out: out, size: fixedSize(codec)}
+	if record.Size(w.size, true) > out.MaxRecord() {
+		w.size = -1
+	}
+	return w
+}
+
+// fixedSize is the size of every value that a codec encodes by copying it, else negative.
+func fixedSize[T any](codec Codec[T]) int {
+	if _, ok := codec.(*fixedCodec[T]); !ok {
+		return -1
+	}
+	var v T
+	return int(unsafe.Sizeof(v))
+}
+
+// memory is the memory of a value.
+func memory[T any](v *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
+}
+
+// next adds a record to the open buffer of sub, but for the payload, whose place it lends.
+func (w *rows) next(sub int, hash uint32) unsafe.Pointer {
+	ctx := w.ctx
+	n := record.Size(w.size, ctx.HasTime)
+	space := w.out.Extend(sub, n)
+	record.Seal(space, record.Data, hash, ctx.HasTime, ctx.Time, w.size)
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(space)), record.Offset(ctx.HasTime))
+}
+
+// write appends one record to the open buffer of subpartition sub.
+func (e *edge[T]) write(sub int, hash uint32, v T) {
+	if e.rows.size >= 0 {
+		*(*T)(e.rows.next(sub, hash)) = v
+		return
+	}
+	e.encode(sub, hash, v)
+}
+
+// rowReader reads records of one size, without a codec.
+type rowReader[T any] struct {
+	decoder[T]
+	plain, timed uint32 // how their headers begin
+	size         int    // of one without a time, in bytes
+}
+
+// newInput returns what reads records that codec has written.
+func newInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
+	d := decoder[T]{ctx: ctx, codec: codec, next: callOf(next)}
+	n := fixedSize(codec)
+	if n < 0 {
+		return &d
+	}
+	r := &rowReader[T]{decoder: d, size: record.Size(n, false)}
+	r.plain, r.timed = record.Word(record.Data, n, false), record.Word(record.Data, n, true)
+	return r
+}
+
+// Records implements Input.
+func (d *rowReader[T]) Records(it *record.Iterator, n int) (done int, err error) {
+	ctx, b, used := d.ctx, it.Remaining(), 0
+	for done < n && used+d.size <= len(b) {
+		at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), used)
+		head := *(*uint64)(at)
+		switch word := uint32(head); {
+		case word == d.plain:
+			ctx.HasTime, ctx.Time = false, 0
+			at = unsafe.Add(at, record.HeaderSize)
+			used += d.size
+		case word == d.timed && used+d.size+record.TimeSize <= len(b):
+			ctx.HasTime, ctx.Time = true, *(*int64)(unsafe.Add(at, record.HeaderSize))
+			at = unsafe.Add(at, record.HeaderSize+record.TimeSize)
+			used += d.size + record.TimeSize
+		default: // a mark, or damage
+			it.Skip(used)
+			if done > 0 {
+				return done, nil
+			}
+			return d.decoder.Records(it, 1)
+		}
+		ctx.Hash = uint32(head >> 32)
+		d.next(*(*T)(at))
+		if done++; ctx.changed && !ctx.settle() {
+			break
+		}
+	}
+	it.Skip(used)
+	if done == 0 && used < len(b) {
+		return d.decoder.Records(it, 1)
+	}
+	return done, nil
+}
