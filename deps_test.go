@@ -28,6 +28,7 @@ type layer struct {
 // dependency, add it to the row of the one package that wraps it.
 var layers = []layer{
 	{folder: "internal/invariant", stdOnly: true},
+	{folder: "internal/atomicfile", stdOnly: true},
 	{folder: "bufferpool", modules: []string{"golang.org/x/sys/unix", "github.com/valyala/bytebufferpool"}},
 	{folder: "perf", stdOnly: true},       // the data plane imports it
 	{folder: "perf/probe", stdOnly: true}, // and this one

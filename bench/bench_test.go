@@ -126,33 +126,40 @@ func TestErrorsAreReported(t *testing.T) {
 	}
 }
 
-func TestEveryCaseOfEverySuiteRuns(t *testing.T) {
-	for name, cases := range bench.Suites() {
-		d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, name, cases(true))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range d.Cases {
-			if len(r.Baselines) == 0 {
-				t.Errorf("%s/%s is compared with nothing", name, r.Name)
-			}
+func TestEveryCaseOfTheExchangeRuns(t *testing.T) {
+	d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, "exchange", bench.Exchange(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range d.Cases {
+		if len(r.Baselines) == 0 {
+			t.Errorf("%s is compared with nothing", r.Name)
 		}
 	}
 }
 
 func TestAFullSuiteHasTheCasesOfAShortOne(t *testing.T) {
-	for name, cases := range bench.Suites() {
-		all := map[string]bool{}
-		for _, c := range cases(false) {
-			if all[c.Name] {
-				t.Errorf("%s has two cases %s", name, c.Name)
-			}
-			all[c.Name] = true
+	all := map[string]bool{}
+	for _, c := range bench.Exchange(false) {
+		if all[c.Name] {
+			t.Errorf("there are two cases %s", c.Name)
 		}
-		for _, c := range cases(true) {
-			if !all[c.Name] {
-				t.Errorf("%s: %s is in the short one only", name, c.Name)
-			}
+		all[c.Name] = true
+	}
+	for _, c := range bench.Exchange(true) {
+		if !all[c.Name] {
+			t.Errorf("%s is in the short one only", c.Name)
 		}
+	}
+}
+
+func TestPartsOfADocumentAreJoined(t *testing.T) {
+	var none *bench.Document
+	a, b := &bench.Document{Cases: []bench.Result{{Name: "a"}}}, &bench.Document{Cases: []bench.Result{{Name: "b"}}}
+	if d := none.Join(nil); d != nil {
+		t.Errorf("nothing joined is %v", d)
+	}
+	if d := none.Join(a).Join(nil).Join(b); len(d.Cases) != 2 || d.Cases[1].Name != "b" {
+		t.Errorf("%+v", d)
 	}
 }

@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 )
 
 // Document is the result of a suite. Its JSON is the output format of the command
@@ -86,26 +89,23 @@ func summarise(runs []float64) Summary {
 	return Summary{Median: sorted[(n-1)/2]/2 + sorted[n/2]/2, Min: sorted[0], Max: sorted[n-1], Runs: runs}
 }
 
-// Save writes the document to a file.
+// Save writes the document to a file, as a whole or not at all.
 func (d *Document) Save(path string) error {
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replace(path, append(b, '\n'))
+	return atomicfile.ReplaceText(path, 0o644, append(b, '\n'))
 }
 
-// replace writes a file as a whole: what was there stays if it cannot be.
-func replace(path string, b []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, b, 0o644) // a device or a pipe
+// Join adds the cases of another part of the same suite, and returns the document with all
+// of them. Either may be nil.
+func (d *Document) Join(part *Document) *Document {
+	if d == nil || part == nil {
+		return cmp.Or(d, part)
 	}
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, b, 0o644); err != nil {
-		_ = os.Remove(tmp) // whatever there is of it
-		return err
-	}
-	return os.Rename(tmp, path)
+	d.Cases = append(d.Cases, part.Cases...)
+	return d
 }
 
 // Load reads a document.

@@ -8,11 +8,6 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
-// Suites returns the suites by name. A short one has fewer cases.
-func Suites() map[string]func(short bool) []Case {
-	return map[string]func(bool) []Case{"exchange": Exchange}
-}
-
 const halves = "half of the cores"
 
 // Exchange measures the exchange between subtasks, between processes and in one.

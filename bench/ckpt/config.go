@@ -158,11 +158,7 @@ func Run(ctx context.Context, cfg Config, suite string) (*bench.Document, error)
 			continue
 		}
 		part, err := cfg.runGroup(ctx, suite, g)
-		if d == nil {
-			d = part
-		} else if part != nil {
-			d.Cases = append(d.Cases, part.Cases...)
-		}
+		d = d.Join(part)
 		if err != nil {
 			return d, err
 		}

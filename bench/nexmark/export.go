@@ -1,27 +1,26 @@
 package nexmark
 
 import (
-	"bufio"
-	"errors"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 )
 
 // Export writes all events to a file, in the formats of the package comment: text if the
 // name ends in .tsv, else binary.
 func (g *Generator) Export(name string) error {
 	if strings.HasSuffix(name, ".tsv") {
-		return writeFile(name, g.WriteText)
+		return atomicfile.Replace(name, 0o644, g.WriteText)
 	}
-	return writeFile(name, g.WriteBinary)
+	return atomicfile.Replace(name, 0o644, g.WriteBinary)
 }
 
 // ExportRows writes the table of a query to a file: lines of fields with tabs between
 // them, in no particular order.
 func (q Query) ExportRows(g *Generator, name string) (r Result, err error) {
-	return r, writeFile(name, func(w io.Writer) (err error) {
+	err = atomicfile.Replace(name, 0o644, func(w io.Writer) (err error) {
 		r = q.Rows(g, func(line []byte) {
 			if err == nil {
 				_, err = w.Write(line)
@@ -29,19 +28,7 @@ func (q Query) ExportRows(g *Generator, name string) (r Result, err error) {
 		})
 		return err
 	})
-}
-
-func writeFile(name string, write func(w io.Writer) error) (err error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := write(w); err != nil {
-		return err
-	}
-	return w.Flush()
+	return r, err
 }
 
 // WriteBinary writes all events in binary.

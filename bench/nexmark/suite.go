@@ -25,11 +25,7 @@ func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
 	var d *bench.Document
 	for _, q := range queries {
 		part, err := cfg.runQuery(ctx, q)
-		if d == nil {
-			d = part
-		} else if part != nil {
-			d.Cases = append(d.Cases, part.Cases...)
-		}
+		d = d.Join(part)
 		if err != nil {
 			return d, err
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 )
 
 //go:embed page.html
@@ -59,7 +60,7 @@ func WriteSVGs(dir string, docs []*bench.Document) (names []string, err error) {
 	}
 	for _, f := range figures(docs) {
 		name := filepath.Join(dir, f.File()+".svg")
-		if err := os.WriteFile(name, []byte(f.SVG()), 0o644); err != nil {
+		if err := atomicfile.ReplaceText(name, 0o644, f.SVG()); err != nil {
 			return names, err
 		}
 		names = append(names, name)

@@ -97,11 +97,7 @@ func Run(ctx context.Context, cfg Config) (d *bench.Document, err error) {
 			return d, err
 		}
 		part, err := bench.Run(ctx, bench.Config{Pairs: g.pairs, Quick: cfg.Quick, Filter: cfg.Filter, Progress: cfg.Progress}, "state", g.cases)
-		if d == nil {
-			d = part
-		} else {
-			d.Cases = append(d.Cases, part.Cases...)
-		}
+		d = d.Join(part)
 		if err != nil {
 			return d, err
 		}

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/report"
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 )
 
 type reportCmd struct {
@@ -30,11 +31,8 @@ func (c *reportCmd) Run() (err error) {
 			}
 		}
 	}
-	file, err := os.Create(out)
+	err = atomicfile.Replace(out, 0o644, func(w io.Writer) error { return report.Write(w, docs, skipped) })
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(report.Write(file, docs, skipped), file.Close()); err != nil {
 		return err
 	}
 	fmt.Println(out)

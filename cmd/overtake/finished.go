@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 )
 
 // finishedFile, in a checkpoint folder, has the ID of the checkpoint with which the job
@@ -40,7 +41,7 @@ func markFinished(dir string) error {
 	if err != nil || last == nil || !isEnd(last) {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, finishedFile), strconv.FormatUint(uint64(last.ID), 10))
+	return atomicfile.ReplaceText(filepath.Join(dir, finishedFile), 0o600, strconv.FormatUint(uint64(last.ID), 10))
 }
 
 // lastOf is the newest manifest of a folder; nil if there is none that is whole.
@@ -70,18 +71,4 @@ func isEnd(m *checkpoint.Manifest) bool {
 		}
 	}
 	return len(m.Operators) > 0
-}
-
-// replaceFile writes a small file that is there as a whole or not at all.
-func replaceFile(path, text string) error {
-	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return os.Rename(tmp, path)
 }

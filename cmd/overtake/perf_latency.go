@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/ebpf"
 	"github.com/overtake-stream/overtake/perf/probe"
@@ -113,12 +114,12 @@ func (c *perfLatencyCmd) print(out latencyOutput, line *perfview.Timeline) error
 		return err
 	}
 	if c.SVG != "" {
-		if err := writeFile(c.SVG, line.WriteSVG); err != nil {
+		if err := atomicfile.Replace(c.SVG, 0o644, line.WriteSVG); err != nil {
 			return err
 		}
 	}
 	if c.HTML != "" {
-		err := writeFile(c.HTML, func(w io.Writer) error {
+		err := atomicfile.Replace(c.HTML, 0o644, func(w io.Writer) error {
 			return line.WriteHTML(w, "Latency by stage", text.String(), time.Now())
 		})
 		if err != nil {
@@ -144,18 +145,6 @@ func (o *latencyOutput) write(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	return perfview.WriteAccounts(w, o.Accounts)
-}
-
-// writeFile makes a file, and leaves none behind that is incomplete.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
-	}
-	return nil
 }
 
 // creditLevel is a worker's credit at a time of probe.Now.

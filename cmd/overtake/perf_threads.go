@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/overtake-stream/overtake/internal/atomicfile"
 	"github.com/overtake-stream/overtake/perf/ebpf"
 	perfview "github.com/overtake-stream/overtake/perf/view"
 )
@@ -106,7 +107,7 @@ func (c *perfOffCPUCmd) Run(e *env) error {
 		return explain(err)
 	}
 	if c.Pprof != "" {
-		if err := writeFile(c.Pprof, r.Profile); err != nil {
+		if err := atomicfile.Replace(c.Pprof, 0o644, r.Profile); err != nil {
 			return err
 		}
 	}
@@ -117,7 +118,7 @@ func (c *perfOffCPUCmd) Run(e *env) error {
 		e.log.Warn("refused: " + refused.String())
 	}
 	if c.Out != "" {
-		err = writeFile(c.Out, r.Folded)
+		err = atomicfile.Replace(c.Out, 0o644, r.Folded)
 	} else {
 		err = r.Folded(os.Stdout)
 	}
