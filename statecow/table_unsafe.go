@@ -41,6 +41,9 @@ func (t *Table[V]) Len() int { return t.m.Len() }
 // Upsert lends the value of a key, for change in place until the next operation;
 // added says that it is new and zero. It lends key.
 func (t *Table[V]) Upsert(hash uint32, key []byte) (v *V, added bool, err error) {
+	if p := t.m.quick(hash, key, t.size); p != nil {
+		return (*V)(p), false, nil
+	}
 	b, added, err := t.m.Upsert(hash, key, t.size)
 	return (*V)(unsafe.Pointer(unsafe.SliceData(b))), added, err
 }
