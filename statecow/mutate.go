@@ -91,7 +91,7 @@ func (m *Map) killLater(a address, n uint32) {
 }
 
 // fewEnded is how many ended entries are gathered while their marks have to be copied,
-// so that the next snapshot, which has to wait for that, waits for few copies.
+// so that no operation has to make many copies at once.
 const fewEnded = 16
 
 // killPending does what killLater put off. It looks for released snapshots first:

@@ -17,20 +17,24 @@ type snapshot struct {
 	cold   head
 	bases  [maxBases]Mark
 	nBases int
+	ended  [maxEnded]ended // entries that have ended, of which no marks tell yet
+	nEnded int
 
 	// atomic
 	released atomic.Bool
 }
 
-// Snapshot implements Store. It takes constant time and never fails.
+// Snapshot implements Store. It takes constant time and never fails. It touches what lies
+// together at the map's beginning, no segment and no marks: those of a large map are not
+// in the cache.
 func (m *Map) Snapshot() (Snapshot, error) {
-	m.killPending()
-	m.forget()
+	m.count()
 	m.epoch++
 	m.prepare()
 	s := m.blank
 	m.blank = nil
 	s.id, s.mark, s.keys, s.hot, s.cold = m.epoch, m.tail(), m.index.count, m.hot, m.cold
+	s.nEnded = copy(s.ended[:], m.ended[:m.ends])
 	for i, b := range m.bases.list[:m.bases.n] {
 		s.bases[i] = b.mark
 	}
@@ -49,6 +53,7 @@ func (m *Map) prepare() {
 	if m.blank != nil {
 		return
 	}
+	m.forget()
 	s := &snapshot{log: &m.log}
 	for i := range s.bases {
 		s.bases[i] = ^Mark(0)
@@ -105,7 +110,7 @@ func (s *snapshot) parts(since Mark, f func(part) error) error {
 		return ErrBase
 	}
 	for _, seg := range s.segments() {
-		p := part{slot: seg.slot, to: s.end(seg), marks: seg.marks.Load().seenBy(s.id), deletes: since != 0}
+		p := part{slot: seg.slot, to: s.end(seg), deletes: since != 0}
 		if since != 0 {
 			if seg.cold || seg.position(p.to) <= since {
 				continue
@@ -117,11 +122,27 @@ func (s *snapshot) parts(since Mark, f func(part) error) error {
 		if p.from == p.to {
 			continue
 		}
+		p.marks = s.marksOf(seg)
 		if err := f(p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// marksOf are the marks of a segment as the snapshot sees them.
+func (s *snapshot) marksOf(seg *segment) *marks {
+	m, own := seg.marks.Load().seenBy(s.id), false
+	for _, e := range s.ended[:s.nEnded] {
+		if e.a>>s.log.shift != seg.slot {
+			continue
+		}
+		if !own {
+			m, own = &marks{bits: slices.Clone(m.bits)}, true
+		}
+		setState(m.bits, e.a&(1<<s.log.shift-1), dead)
+	}
+	return m
 }
 
 // segments are those that the snapshot sees, in the order of their creation.
