@@ -218,6 +218,9 @@ func decodeEvent(b []byte) (e Event, ok bool) {
 		Kind: Kind(u32(b)), Direction: u32(b[4:]), Time: int64(u64(b[8:])), Enter: int64(u64(b[16:])),
 		Seq: u32(b[24:]), Base: u32(b[28:]), PID: u32(b[32:]), TID: u32(b[36:]),
 	}
+	if e.Kind == Run || e.Kind == Waited {
+		e.PID, e.Waker = 0, e.PID
+	}
 	if e.Kind != WriteBegin && e.Kind != Processed {
 		return e, true
 	}

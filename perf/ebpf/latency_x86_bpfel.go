@@ -14,10 +14,10 @@ import (
 )
 
 type latencyArrival struct {
-	_    structs.HostLayout
-	Time uint64
-	Dir  uint32
-	_    [4]byte
+	_     structs.HostLayout
+	Time  uint64
+	Dir   uint32
+	Waker uint32
 }
 
 type latencyDir struct {

@@ -16,6 +16,7 @@ type Matcher struct {
 	emit   func(*Message)
 	begin  int64
 	dirs   map[uint32]*direction
+	waits  waits
 	queue  []pair // both ends seen
 	counts MatchCounts
 }
@@ -55,7 +56,7 @@ const (
 
 // NewMatcher returns a matcher that lends emit each message that it has put together.
 func NewMatcher(emit func(*Message)) *Matcher {
-	return &Matcher{emit: emit, dirs: map[uint32]*direction{}}
+	return &Matcher{emit: emit, dirs: map[uint32]*direction{}, waits: waits{}}
 }
 
 // Begin says from when on both ends of all connections are looked at. What was written before
@@ -65,6 +66,12 @@ func (m *Matcher) Begin(at int64) { m.begin = at }
 // Add takes an event.
 func (m *Matcher) Add(e Event) {
 	m.resolve(e.Time - slack)
+	if (e.Kind == Waited || e.Kind == Run) && e.Enter != 0 {
+		m.waited(&e)
+	}
+	if e.Kind == Waited {
+		return
+	}
 	if e.Direction == NoDirection {
 		m.counts.Foreign++
 		return
@@ -151,22 +158,48 @@ func (m *Matcher) resolve(before int64) {
 	for _, d := range m.dirs {
 		d.prune(m.oldest(d))
 	}
+	m.pruneWaits(before)
 }
 
-// oldest is the time of the earliest write that is still needed in a direction.
+// waited keeps a thread's wait for a processor.
+func (m *Matcher) waited(e *Event) {
+	if m.waits.full(e.TID) {
+		m.pruneWaits(e.Time - slack)
+	}
+	m.counts.Forgotten += m.waits.add(e.TID, pause{e.Enter, e.Time, e.Waker})
+}
+
+// pruneWaits forgets what ended before a time, and before all messages that are still needed.
+func (m *Matcher) pruneWaits(before int64) {
+	for _, d := range m.dirs {
+		before = min(before, m.oldest(d))
+	}
+	m.waits.prune(before)
+}
+
+// oldest is when the earliest message that is still needed in a direction was about to be
+// written.
 func (m *Matcher) oldest(d *direction) int64 {
 	oldest := int64(1<<63 - 1)
 	for i := range m.queue {
 		if m.dirs[m.queue[i].done.Direction] == d {
-			oldest = min(oldest, m.queue[i].write.Time)
+			oldest = min(oldest, taken(&m.queue[i].write))
 		}
 	}
 	for _, c := range d.channels {
 		if len(c.open) > 0 {
-			oldest = min(oldest, c.open[0].Time)
+			oldest = min(oldest, taken(&c.open[0]))
 		}
 	}
 	return oldest
+}
+
+// taken is when the sender's thread took up a message that it has begun to write.
+func taken(write *Event) int64 {
+	if at := write.Message.Stamps[probe.Taken]; at != 0 && at < write.Time {
+		return at
+	}
+	return write.Time
 }
 
 // prune forgets events before a time, except in the last moment: a write's event may
@@ -210,109 +243,4 @@ func (d *direction) since(k Kind, from int64) []Event {
 	events := d.kernel[k]
 	i, _ := slices.BinarySearchFunc(events, from, func(e Event, t int64) int { return int(min(1, max(-1, e.Time-t))) })
 	return events[i:]
-}
-
-// put takes a message's stages apart, edge by edge.
-func (m *Matcher) put(d *direction, p *pair) {
-	send, receive := &p.write.Message.Stamps, &p.done.Message.Stamps
-	msg := Message{
-		Direction: p.done.Direction, Channel: p.done.Message.Channel, Sequence: p.done.Message.Sequence,
-		Sender: p.write.PID, Receiver: p.done.PID, Opened: send[probe.Opened], Ended: p.done.Time,
-	}
-	w := walk{msg: &msg, at: send[probe.Opened], disordered: &m.counts.Disordered}
-	w.to(Fill, send[probe.Sealed])
-	w.to(Credit, send[probe.Granted])
-	w.to(SendQueue, send[probe.Taken])
-	w.to(Batch, p.write.Time)
-	if d.known && p.write.Message.End != 0 && w.kernel(d, p) {
-		m.counts.Kernel++
-	} else {
-		w.to(Network, receive[probe.Read])
-	}
-	w.to(Decode, receive[probe.Decoded])
-	w.to(ReceiveQueue, receive[probe.Dequeued])
-	w.to(Process, p.done.Time)
-	m.counts.Matched++
-	m.emit(&msg)
-}
-
-// walk goes along a message's edges.
-type walk struct {
-	msg        *Message
-	at         int64
-	disordered *uint64
-}
-
-// to ends a stage at a time. 0 is a time that is not known: the stage was not seen.
-func (w *walk) to(s Stage, t int64) {
-	switch {
-	case t == 0:
-	case t < w.at:
-		*w.disordered++
-	default:
-		w.msg.Spent[s] = time.Duration(t - w.at)
-		w.msg.seen |= 1 << s
-		w.at = t
-	}
-}
-
-// kernel goes through the kernel, if its edges were seen.
-func (w *walk) kernel(d *direction, p *pair) bool {
-	end := d.base + uint32(p.write.Message.End)
-	ready := d.first(Ready, p.write.Time, end)
-	if ready == nil || ready.Time > p.done.Time {
-		return false
-	}
-	received := d.first(Received, ready.Time, end)
-	if received == nil || received.Time > p.done.Time {
-		return false
-	}
-	if sent := d.first(Sent, p.write.Time, end); sent != nil {
-		if sent.Enter >= w.at && sent.Enter <= ready.Time {
-			w.to(GoEntry, sent.Enter)
-		}
-		w.to(KernelSend, min(sent.Time, ready.Time))
-		if sent.Time < ready.Time {
-			w.to(SocketQueue, ready.Time)
-		}
-	} else {
-		w.to(KernelSend, ready.Time)
-	}
-	w.wake(d, ready, received)
-	return true
-}
-
-// wake goes from readable to read. The last time that a thread was woken and ran counts: if it
-// was woken for later bytes, nobody had read these until then.
-func (w *walk) wake(d *direction, ready, received *Event) {
-	run := last(d.since(Run, ready.Time), received.Time, 0)
-	if run == nil {
-		w.to(Unread, received.Time)
-		return
-	}
-	if waking := last(d.since(Waking, ready.Time), run.Time, run.TID); waking != nil {
-		stage := Wake
-		if last(d.since(Ready, ready.Time+1), waking.Time, 0) != nil {
-			stage = Unread
-		}
-		w.to(stage, waking.Time)
-	}
-	w.to(Runnable, run.Time)
-	if received.Enter >= run.Time && received.Enter <= received.Time {
-		w.to(GoScheduler, received.Enter)
-	}
-	w.to(ReadCall, received.Time)
-}
-
-// last returns the last event until a time, of a thread if that is not 0.
-func last(events []Event, until int64, tid uint32) (found *Event) {
-	for i := range events {
-		if events[i].Time > until {
-			break
-		}
-		if tid == 0 || events[i].TID == tid {
-			found = &events[i]
-		}
-	}
-	return found
 }

@@ -45,6 +45,23 @@ func entered(e Event, at int64) Event {
 	return e
 }
 
+// waited is a wait of a thread for a processor.
+func waited(from, to int64, thread uint32) Event {
+	return Event{Kind: Waited, Direction: NoDirection, Enter: from * us, Time: to * us, TID: thread}
+}
+
+// woken says which thread began a wait.
+func woken(waker uint32, e Event) Event {
+	e.Waker = waker
+	return e
+}
+
+// by says which thread did it.
+func by(thread uint32, e Event) Event {
+	e.TID = thread
+	return e
+}
+
 // run returns what the messages spent, as text, and the account.
 func (s script) run(begin int64) (messages []string, counts MatchCounts) {
 	m := NewMatcher(func(m *Message) {
@@ -114,6 +131,44 @@ func TestMatcher(t *testing.T) {
 			}, 0,
 			"fill 10, send queue 10, batch 10, kernel send 8, unread 22, decode 10, receive queue 10, process 10, total 90",
 			MatchCounts{Matched: 1, Kernel: 1},
+		},
+		"preempted while it reads": {
+			script{
+				wrote(100, 5, 1000), kernelEvent(Ready, 108, 1000), kernelEvent(Waking, 109, 0), sent(112, 0, 1000),
+				kernelEvent(Run, 120, 0), waited(123, 129, 9), kernelEvent(Received, 130, 1000), processed(160, 5),
+			}, 0,
+			"fill 10, send queue 10, batch 10, kernel send 8, wake 1, run queue 17, read 4, decode 10, receive queue 10, process 10, total 90",
+			MatchCounts{Matched: 1, Kernel: 1},
+		},
+		"preempted again and again, before and behind": {
+			script{
+				waited(72, 88, 1), waited(95, 99, 1), by(1, wrote(100, 5, 1000)), waited(101, 106, 1), kernelEvent(Ready, 108, 1000), sent(112, 0, 1000),
+				waited(90, 113, 9), waited(114, 120, 9), kernelEvent(Received, 130, 1000), waited(133, 137, 9), waited(139, 150, 9),
+				by(2, processed(160, 5)), waited(151, 155, 2), waited(158, 170, 2), waited(100, 160, 3),
+			}, 0,
+			"fill 10, send queue 10, batch 6, kernel send 3, run queue 31, unread 11, decode 5, receive queue 10, process 4, total 90",
+			MatchCounts{Matched: 1, Kernel: 1},
+		},
+		"the thread that reads was woken by one that was preempted": {
+			script{
+				waited(80, 101, 8), wrote(100, 5, 1000), kernelEvent(Ready, 108, 1000), sent(112, 0, 1000), waited(104, 118, 8), waited(122, 140, 8),
+				waited(105, 115, 9), woken(8, waited(120, 129, 9)), kernelEvent(Received, 130, 1000), processed(160, 5),
+			}, 0,
+			"fill 10, send queue 10, batch 10, kernel send 8, run queue 19, unread 3, decode 10, receive queue 10, process 10, total 90",
+			MatchCounts{Matched: 1, Kernel: 1},
+		},
+		"who waits in system calls": {
+			script{
+				by(1, wrote(100, 5, 1000)), waited(101, 102, 1), kernelEvent(Ready, 108, 1000), kernelEvent(Waking, 109, 0), entered(sent(112, 0, 1000), 103),
+				entered(kernelEvent(Run, 120, 0), 109), waited(121, 123, 9), waited(127, 129, 9), entered(kernelEvent(Received, 130, 1000), 126), processed(160, 5),
+			}, 0,
+			"fill 10, send queue 10, batch 10, go entry 2, kernel send 5, wake 1, run queue 16, go scheduler 4, read 2, decode 10, receive queue 10, process 10, total 90",
+			MatchCounts{Matched: 1, Kernel: 1},
+		},
+		"where the kernel's part is lost nobody knows who reads": {
+			script{wrote(100, 5, 1000), waited(105, 125, 9), processed(160, 5)}, 0,
+			"fill 10, send queue 10, batch 10, network 30, decode 10, receive queue 10, process 10, total 90",
+			MatchCounts{Matched: 1},
 		},
 		"it was woken for earlier bytes and has not run yet": {
 			script{

@@ -24,3 +24,9 @@ func (m *Message) Total() (sum time.Duration) {
 	}
 	return sum
 }
+
+// add adds to the time in a stage, which was seen.
+func (m *Message) add(s Stage, d time.Duration) {
+	m.Spent[s] += d
+	m.seen |= 1 << s
+}

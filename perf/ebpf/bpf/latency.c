@@ -20,7 +20,9 @@
 #define MAX_TASKS 16384
 #define BUCKETS 64
 
-enum kind { WRITE, SEND, READY, WAKING, RUN, RECV, PROCESSED };
+#define TASK_RUNNING 0
+
+enum kind { WRITE, SEND, READY, WAKING, RUN, RECV, PROCESSED, WAITED };
 enum counter { DROPS, UNKNOWN_FLOW, FAULTS, COUNTERS };
 enum span { RUN_QUEUE, UNREAD, SEND_CALL, RECV_CALL, SPANS };
 
@@ -34,10 +36,10 @@ struct message {
 struct event {
 	__u32 kind, dir;
 	__u64 time;  // CLOCK_MONOTONIC, ns
-	__u64 enter; // SEND, RECV: when the system call began, 0: not known
+	__u64 enter; // SEND, RECV: when the system call began, 0: not known; RUN, WAITED: since when the thread waited
 	__u32 seq;   // SEND: write_seq, READY: rcv_nxt, RECV: copied_seq
 	__u32 base;  // SEND: the sequence number of the stream's byte 0
-	__u32 pid, tid;
+	__u32 pid, tid; // WAITED: pid is the thread that has woken it, 0: it was preempted, or woken from outside
 };
 
 struct user_event {
@@ -66,6 +68,7 @@ struct dir {
 struct arrival {
 	__u64 time;
 	__u32 dir;
+	__u32 waker; // woken: the thread of the same process that did it, 0: none did
 };
 
 struct {
@@ -94,7 +97,8 @@ struct {
 	__type(value, __u32);
 } procs SEC(".maps");
 
-// woken are threads that are waiting for a processor, and what woke them.
+// woken are threads that are waiting for a processor, since when, and what woke them, if
+// they were not preempted.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, MAX_TASKS);
@@ -166,7 +170,7 @@ static __always_inline void record(__u32 span, __u64 ns)
 
 static __always_inline bool before(__u32 a, __u32 b) { return (__s32)(a - b) < 0; }
 
-static __always_inline void emit(__u32 kind, __u32 dir, __u64 time, __u64 enter, __u32 seq, __u32 base, __u32 tid)
+static __always_inline void emit(__u32 kind, __u32 dir, __u64 time, __u64 enter, __u32 seq, __u32 base, __u32 tid, __u32 pid)
 {
 	struct event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
@@ -179,7 +183,7 @@ static __always_inline void emit(__u32 kind, __u32 dir, __u64 time, __u64 enter,
 	e->enter = enter;
 	e->seq = seq;
 	e->base = base;
-	e->pid = 0;
+	e->pid = pid;
 	e->tid = tid;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
@@ -289,7 +293,7 @@ int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 		return 0;
 	}
 	d->sent = seq;
-	emit(SEND, f->out, bpf_ktime_get_ns(), call_began(), seq, d->base, (__u32)bpf_get_current_pid_tgid());
+	emit(SEND, f->out, bpf_ktime_get_ns(), call_began(), seq, d->base, (__u32)bpf_get_current_pid_tgid(), 0);
 	return 0;
 }
 
@@ -320,7 +324,7 @@ int BPF_PROG(ready, struct sock *sk)
 		return 0;
 	seq = BPF_CORE_READ((struct tcp_sock *)sk, rcv_nxt);
 	d->ready = seq;
-	emit(READY, f->in, now, 0, seq, 0, 0);
+	emit(READY, f->in, now, 0, seq, 0, 0, 0);
 	return 0;
 }
 
@@ -354,7 +358,7 @@ int BPF_PROG(received, struct sock *sk, int ret, int flags)
 		return 0;
 	seq = BPF_CORE_READ((struct tcp_sock *)sk, copied_seq);
 	d->read = seq;
-	emit(RECV, f->in, now, call_began(), seq, 0, (__u32)bpf_get_current_pid_tgid());
+	emit(RECV, f->in, now, call_began(), seq, 0, (__u32)bpf_get_current_pid_tgid(), 0);
 	return 0;
 }
 
@@ -365,7 +369,8 @@ SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
 	__u32 tgid = BPF_CORE_READ(p, tgid), tid, zero = 0;
-	struct arrival *a, w;
+	__u64 by = bpf_get_current_pid_tgid();
+	struct arrival *a, w = {};
 	struct dir *d;
 
 	if (!bpf_map_lookup_elem(&procs, &tgid))
@@ -378,16 +383,34 @@ int BPF_PROG(waking, struct task_struct *p)
 	d = direction(w.dir);
 	if (d && d->pid == tgid)
 		a->time = 0;
-	else
+	else {
 		w.dir = NONE;
-	if (w.dir == NONE && !with_histograms)
-		return 0;
+		// in an interrupt it is not current's doing, which cannot be told
+		if (by >> 32 == tgid)
+			w.waker = (__u32)by;
+	}
 	tid = BPF_CORE_READ(p, pid);
 	bpf_map_update_elem(&woken, &tid, &w, BPF_ANY);
 	if (with_events && w.dir != NONE && d && d->armed && (!d->known || before(d->read, d->until)))
-		emit(WAKING, w.dir, w.time, 0, 0, 0, tid);
+		emit(WAKING, w.dir, w.time, 0, 0, 0, tid, 0);
 	return 0;
 }
+
+// preempted notes that a thread waits that could have gone on.
+static __always_inline void preempted(struct task_struct *prev)
+{
+	__u32 tgid = BPF_CORE_READ(prev, tgid), tid;
+	struct arrival w = {.dir = NONE};
+
+	if (!tgid || !bpf_map_lookup_elem(&procs, &tgid))
+		return; // 0 is the idle thread
+	w.time = bpf_ktime_get_ns();
+	tid = BPF_CORE_READ(prev, pid);
+	bpf_map_update_elem(&woken, &tid, &w, BPF_ANY);
+}
+
+// A shorter wait for a processor is part of what the thread did.
+#define SHORT_WAIT 1000 // ns
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -397,6 +420,8 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 	struct dir *d;
 	__u64 now;
 
+	if (preempt || BPF_CORE_READ(prev, __state) == TASK_RUNNING)
+		preempted(prev);
 	w = bpf_map_lookup_elem(&woken, &tid);
 	if (!w)
 		return 0;
@@ -405,7 +430,9 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		record(RUN_QUEUE, now - w->time);
 	d = direction(w->dir);
 	if (with_events && d && d->armed && (!d->known || before(d->read, d->until)))
-		emit(RUN, w->dir, now, 0, 0, 0, tid);
+		emit(RUN, w->dir, now, w->time, 0, 0, tid, w->waker);
+	else if (with_events && now - w->time >= SHORT_WAIT)
+		emit(WAITED, NONE, now, w->time, 0, 0, tid, w->waker);
 	bpf_map_delete_elem(&woken, &tid);
 	return 0;
 }
