@@ -77,7 +77,7 @@ func (g *gathered[K, T, A]) Close(bool) error {
 	if g.keyed == nil {
 		return nil
 	}
-	g.table = nil
+	g.table = table[A]{}
 	return g.ctx.release(g.keyed)
 }
 

@@ -8,39 +8,60 @@ import (
 
 // table is keyed state: an accumulator of A for every key, by the key's encoding.
 // It belongs to the subtask's goroutine.
-type table[A any] interface {
-	// upsert lends the accumulator of a key, for change until the next call; fresh
-	// says that it is new and zero. It lends key.
-	upsert(hash uint32, key []byte) (acc *A, fresh bool, err error)
-	// save ends the change of what upsert lent. It lends key.
-	save(hash uint32, key []byte) error
-	// each lends every key and its accumulator to f, in no particular order, until f
-	// returns false.
-	each(f func(key []byte, acc *A) bool) error
+type table[A any] struct {
+	place *statecow.Table[A] // of accumulators without pointers, which are changed where they lie
+	coded *codecTable[A]     // of others
+}
+
+// upsert lends the accumulator of a key, for change until the next call; fresh
+// says that it is new and zero. It lends key.
+func (t *table[A]) upsert(hash uint32, key []byte) (acc *A, fresh bool, err error) {
+	if t.place != nil {
+		return t.place.Upsert(hash, key)
+	}
+	return t.coded.upsert(hash, key)
+}
+
+// save ends the change of what upsert lent. It lends key.
+func (t *table[A]) save(hash uint32, key []byte) error {
+	if t.place != nil {
+		return nil
+	}
+	return t.coded.save(hash, key)
+}
+
+// each lends every key and its accumulator to f, in no particular order, until f
+// returns false.
+func (t *table[A]) each(f func(key []byte, acc *A) bool) error {
+	if t.place != nil {
+		t.place.Each(f)
+		return nil
+	}
+	return t.coded.each(f)
 }
 
 // openTable opens the operator's table and restores it. final: see KeyedStore.
-func openTable[A any](ctx *Context, keyLayout string, final bool) (table[A], *KeyedStore, error) {
+func openTable[A any](ctx *Context, keyLayout string, final bool) (t table[A], k *KeyedStore, err error) {
 	codec, err := CodecFor[A]()
 	if err != nil {
-		return nil, nil, err
+		return t, nil, err
 	}
-	k, err := ctx.keyed("", false)
-	if err != nil {
-		return nil, nil, err
+	if k, err = ctx.keyed("", false); err != nil {
+		return t, nil, err
 	}
 	k.Direct, k.Final, k.Layout = true, final, "key "+keyLayout+accumulatorLayout+layoutOf(codec)
 	if err := k.fits("accumulator"); err != nil {
-		return nil, k, err
+		return t, k, err
 	}
 	if err := k.Restore(); err != nil {
-		return nil, k, err
+		return t, k, err
 	}
 	if m, ok := k.Store.(*statecow.Map); ok && PointerFree[A]() {
-		t, err := statecow.TableOver[A](m)
-		return placeTable[A]{t}, k, err
+		t.place, err = statecow.TableOver[A](m)
+		return t, k, err
 	}
-	return &codecTable[A]{store: k.Store, codec: codec, groups: max(ctx.MaxParallel, 1)}, k, nil
+	t.coded = &codecTable[A]{store: k.Store, codec: codec, groups: max(ctx.MaxParallel, 1)}
+	return t, k, nil
 }
 
 // layoutOf describes a codec's encoding.
@@ -50,15 +71,6 @@ func layoutOf[T any](c Codec[T]) string {
 	}
 	return fmt.Sprintf("%T %x", c, c.Fingerprint())
 }
-
-// placeTable changes accumulators without pointers where they lie.
-type placeTable[A any] struct{ *statecow.Table[A] }
-
-func (t placeTable[A]) upsert(hash uint32, key []byte) (*A, bool, error) { return t.Upsert(hash, key) }
-
-func (t placeTable[A]) save(uint32, []byte) error { return nil }
-
-func (t placeTable[A]) each(f func([]byte, *A) bool) error { t.Each(f); return nil }
 
 // codecTable keeps accumulators encoded, and decodes one at a time.
 type codecTable[A any] struct {

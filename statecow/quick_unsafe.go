@@ -20,7 +20,11 @@ func (m *Map) quick(hash uint32, key []byte, n int) unsafe.Pointer {
 	if *(*uint64)(p) != uint64(hash)|uint64(n)<<32|uint64(len(key))<<56 {
 		return nil
 	}
-	if !bytes.Equal(unsafe.Slice((*byte)(unsafe.Add(p, unit+n)), len(key)), key) {
+	if at := unsafe.Add(p, unit+n); len(key) == 8 {
+		if [8]byte(key) != *(*[8]byte)(at) {
+			return nil
+		}
+	} else if !bytes.Equal(unsafe.Slice((*byte)(at), len(key)), key) {
 		return nil
 	}
 	m.check(a)
