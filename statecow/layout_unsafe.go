@@ -160,3 +160,22 @@ func (l *layout) size(p unsafe.Pointer) uint32 {
 	head, klen, vlen := lengths(p)
 	return max(2, uint32(head+klen+vlen+unit-1)/unit)
 }
+
+// walk goes over entries from the one at p, which is at off, until one begins at end or
+// behind. It returns the place of that one and how many came before it.
+func (l *layout) walk(p unsafe.Pointer, off, end uint32) (next, n uint32) {
+	if l.fixed {
+		n = (end - off + l.strideUnits - 1) / l.strideUnits
+		return off + n*l.strideUnits, n
+	}
+	for ; off < end; n++ {
+		h := *(*uint64)(p)
+		units := (uint32(h>>56) + uint32(h>>32&shortValue) + 2*unit - 1) / unit
+		if h>>56 == shortKey || units < 2 {
+			units = l.size(p)
+		}
+		off += units
+		p = unsafe.Add(p, uintptr(units)*unit)
+	}
+	return off, n
+}

@@ -1,6 +1,7 @@
 package statecow
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -19,6 +20,8 @@ type log struct {
 
 	// atomic: read by snapshots
 	slots []atomic.Pointer[segment] // by slot; slot 0 is never used
+
+	writers sync.Pool // of *blockWriter, for the memory that they have
 
 	// owner
 	order      []Mark      // by slot: the position of an address there, less the address

@@ -68,6 +68,13 @@ func (m *marks) get(off uint32) entryState {
 	return entryState(lo | m.bits[off>>6]>>(off&63)&1<<1)
 }
 
+// allLive reports whether all entries that begin in the word of off are live and not fresh.
+// It may say no where they are.
+func (m *marks) allLive(off uint32) bool {
+	w := off >> 6
+	return int(w+1) < len(m.bits) && m.bits[w] == 0 && m.bits[w+1]&1 == 0
+}
+
 // setState sets the state of the entry at off.
 func setState(bits []uint64, off uint32, s entryState) {
 	if s == dead && off&63 < 63 {

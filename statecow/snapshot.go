@@ -58,6 +58,7 @@ func (m *Map) prepare() {
 	for i := range s.bases {
 		s.bases[i] = ^Mark(0)
 	}
+	s.ended = m.ended // of no meaning yet: it is written to
 	m.blank = s
 	m.open = slices.Grow(m.open, 1)
 }

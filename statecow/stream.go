@@ -10,7 +10,7 @@ type StreamWriter struct{ b *blockWriter }
 // NewStreamWriter begins a stream that holds what changed since a mark, 0 for all, up to
 // another. About so many entries will come.
 func NewStreamWriter(w io.Writer, since, mark Mark, entries int) *StreamWriter {
-	return &StreamWriter{newBlockWriter(w, streamHeader{since: since, mark: mark, entries: entries})}
+	return &StreamWriter{newBlockWriter(w, streamHeader{since: since, mark: mark, entries: entries}, nil)}
 }
 
 // Add adds an entry or deletion, which it lends. A block leaves in one call of Write,

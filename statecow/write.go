@@ -10,13 +10,14 @@ import (
 // that is reused afterwards, or in two, the second of which gets a view of the log.
 func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
 	l := &s.log.layout
-	b := newBlockWriter(w, streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys})
-	b.layout = l
+	b, _ := s.log.writers.Get().(*blockWriter)
+	b = newBlockWriter(w, streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys}, b)
+	defer s.log.writers.Put(b)
 	err := s.parts(since, func(p part) error { return s.writePart(b, p) })
-	if err != nil {
-		return b.stats, err
+	if err == nil {
+		err = b.close()
 	}
-	return b.stats, b.close()
+	return b.stats, err
 }
 
 // writePart copies runs of wanted entries as they lie in the log.
@@ -29,7 +30,8 @@ func (s *snapshot) writePart(b *blockWriter, p part) error {
 	return b.err
 }
 
-// writeRuns reads the size and the state of every entry.
+// writeRuns reads the size of every entry, and its state where not all entries around it
+// live.
 func (s *snapshot) writeRuns(b *blockWriter, p part) {
 	l := s.log
 	run, records := p.from, uint32(0)
@@ -40,6 +42,13 @@ func (s *snapshot) writeRuns(b *blockWriter, p part) {
 		run, records = next, 0
 	}
 	for off := p.from; off < p.to; {
+		if end := min(p.to, off&^(wordUnits-1)+wordUnits); p.marks.allLive(off) {
+			next, n := l.layout.walk(l.pointer(p.address(l, off)), off, end)
+			if off, records = next, records+n; (off-run)*unit >= blockTarget/2 {
+				flush(off, off)
+			}
+			continue
+		}
 		units := l.layout.size(l.pointer(p.address(l, off)))
 		st := p.marks.get(off)
 		off += units
@@ -61,7 +70,6 @@ func (s *snapshot) writeRuns(b *blockWriter, p part) {
 // blockWriter gathers records of one kind and writes them as blocks.
 type blockWriter struct {
 	w       io.Writer
-	layout  *layout
 	buf     []byte // blockHead bytes, then the payload
 	kind    byte
 	number  uint32
@@ -71,9 +79,15 @@ type blockWriter struct {
 	err     error
 }
 
-// newBlockWriter returns a writer that has begun a stream.
-func newBlockWriter(w io.Writer, h streamHeader) *blockWriter {
-	b := &blockWriter{w: w, buf: make([]byte, blockHead, blockHead+blockTarget+4096)}
+// newBlockWriter returns a writer that has begun a stream. It takes over the memory of
+// one that has ended, if there is one.
+func newBlockWriter(w io.Writer, h streamHeader, old *blockWriter) *blockWriter {
+	b := &blockWriter{w: w}
+	if old != nil && cap(old.buf) <= 2*blockTarget { // not what a large entry has made of it
+		b.buf = old.buf[:blockHead]
+	} else {
+		b.buf = make([]byte, blockHead, blockHead+blockTarget+4096)
+	}
 	if h.since != 0 {
 		h.entries = 0
 	}
