@@ -3,8 +3,9 @@ package nexmark
 // Generator makes events. Event number n is a function of the options and of n alone. A
 // Generator is never changed: goroutines may share it.
 type Generator struct {
-	opts Options
-	text *tables
+	opts     Options
+	text     *tables
+	recorded *recorded // nil: events are made
 }
 
 // NewGenerator returns the generator of the events that opts describe.
@@ -66,6 +67,10 @@ func (g *Generator) First(time int64) uint64 {
 // Event makes event number n in e. Its texts are views that stay valid; nothing is
 // allocated.
 func (g *Generator) Event(n uint64, e *Event) {
+	if g.recorded != nil {
+		g.recorded.event(n, e)
+		return
+	}
 	id := g.id(n)
 	epoch, slot := id/slots, id%slots
 	switch {

@@ -271,3 +271,18 @@ func BenchmarkBidCodec(b *testing.B) {
 		}
 	})
 }
+
+func TestEventsInMemoryAreTheSame(t *testing.T) {
+	for _, group := range []uint64{1, 100} {
+		g := generator(t, nexmark.Options{Events: 5000, Group: group})
+		m := g.InMemory()
+		for _, n := range []uint64{0, 1, 3, 4, 49, 50, 777, 4999} {
+			var want, got nexmark.Event
+			g.Event(n, &want)
+			m.Event(n, &got)
+			if got != want {
+				t.Fatalf("event %d of groups of %d: %+v, want %+v", n, group, got, want)
+			}
+		}
+	}
+}

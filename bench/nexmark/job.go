@@ -10,12 +10,14 @@ type Setup struct {
 	// Check, if set, is called with every event, by all subtasks of the source. An error
 	// fails the job.
 	Check func() error
+	// Began, if set, is called once, before the first event.
+	Began func()
 }
 
 // Job returns the query as a job over the events of g.
 func (q Query) Job(g *Generator, s Setup) *overtake.Job {
 	job := overtake.NewJob("nexmark-"+q.Name, s.Engine)
-	src := source{g, s.Pace, &start{}}
+	src := source{g, s.Pace, &start{began: s.Began}}
 	s.Output.gen, s.Output.pace, s.Output.start = g, s.Pace, src.start
 	events := overtake.From[*Event](job, src, overtake.WithName("events"), overtake.WithUID("events"))
 	if s.Check != nil {

@@ -26,13 +26,18 @@ func (g *Generator) Source(pace Pace) operators.Source[*Event] {
 
 // start is when a source has begun.
 type start struct {
-	once sync.Once
-	at   time.Time
+	once  sync.Once
+	at    time.Time
+	began func() // may be nil
 }
 
 // time is the moment of the first call of all.
 func (s *start) time() time.Time {
-	s.once.Do(func() { s.at = time.Now() })
+	s.once.Do(func() {
+		if s.at = time.Now(); s.began != nil {
+			s.began()
+		}
+	})
 	return s.at
 }
 
