@@ -55,6 +55,9 @@ func (b *BlockWriter) Finish() (BlobRef, error) {
 	}
 	ref := BlobRef{Name: b.name, Size: b.size, Stored: b.offset, Sum: sum, Compressed: b.codec.compress}
 	b.err = fmt.Errorf("blob %v is finished", b.name)
+	block := b.block[:blockHeader]
+	b.block = nil
+	b.codec.blocks.Put(&block)
 	return ref, nil
 }
 

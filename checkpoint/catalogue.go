@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -80,12 +79,11 @@ type catalogued struct {
 	version byte // 0 if it is new
 	entries map[ID]entry
 	dropped map[ID]entry
-	owners  map[BlobName]map[ID]bool
 }
 
 // load reads the whole catalogue, and so compares it with all its checksums.
 func (c *catalogue) load() (*catalogued, error) {
-	all := &catalogued{entries: map[ID]entry{}, dropped: map[ID]entry{}, owners: map[BlobName]map[ID]bool{}}
+	all := &catalogued{entries: map[ID]entry{}, dropped: map[ID]entry{}}
 	err := c.do(func() error {
 		it, err := c.db.NewIter(nil)
 		if err != nil {
@@ -100,7 +98,6 @@ func (c *catalogue) load() (*catalogued, error) {
 }
 
 func (all *catalogued) add(key, value []byte) error {
-	bad := &CorruptError{File: catalogueDir, Reason: fmt.Sprintf("key %x is unknown", key)}
 	switch {
 	case len(key) == 1 && key[0] == keyVersion && len(value) == 1:
 		all.version = value[0]
@@ -114,17 +111,8 @@ func (all *catalogued) add(key, value []byte) error {
 		} else {
 			all.dropped[id] = en
 		}
-	case key[0] == keyOwner:
-		name, id, ok := parseOwnerKey(key)
-		if !ok {
-			return bad
-		}
-		if all.owners[name] == nil {
-			all.owners[name] = map[ID]bool{}
-		}
-		all.owners[name][id] = true
 	default:
-		return bad
+		return &CorruptError{File: catalogueDir, Reason: fmt.Sprintf("key %x is unknown", key)}
 	}
 	return nil
 }
@@ -133,43 +121,38 @@ func (all *catalogued) add(key, value []byte) error {
 type change struct{ batch *pebble.Batch }
 
 func (ch change) put(id ID, en entry) error {
-	err := ch.batch.Set(idKey(keyEntry, id), en.encode(), nil)
-	for _, ref := range en.blobs {
-		size := binary.BigEndian.AppendUint64(nil, uint64(ref.Stored))
-		err = errors.Join(err, ch.batch.Set(ownerKey(ref.Name, id), size, nil))
-	}
-	return err
+	return ch.batch.Set(idKey(keyEntry, id), en.encode(), nil)
 }
 
-func (ch change) delete(id ID, en entry) error {
-	err := ch.batch.Delete(idKey(keyEntry, id), nil)
-	for _, ref := range en.blobs {
-		err = errors.Join(err, ch.batch.Delete(ownerKey(ref.Name, id), nil))
-	}
-	return err
-}
+func (ch change) delete(id ID) error { return ch.batch.Delete(idKey(keyEntry, id), nil) }
 
 // apply makes a change durable. After an error it may be there or not.
-func (c *catalogue) apply(fill func(change) error) error {
+func (c *catalogue) apply(fill func(change) error) error { return c.commit(c.write, fill) }
+
+// note makes a change that a crash may undo: opening would make it again, from the
+// manifests. A sync for each would be one more that a checkpoint waits for.
+func (c *catalogue) note(fill func(change) error) error { return c.commit(pebble.NoSync, fill) }
+
+func (c *catalogue) commit(o *pebble.WriteOptions, fill func(change) error) error {
 	return c.do(func() error {
 		batch := c.db.NewBatch()
 		err := fill(change{batch})
 		if err == nil && !batch.Empty() {
-			err = batch.Commit(c.write)
+			err = batch.Commit(o)
 		}
 		return errors.Join(err, batch.Close())
 	})
 }
 
-// publish adds a checkpoint.
+// publish adds a checkpoint, whose manifest is durable.
 func (c *catalogue) publish(id ID, en entry) error {
-	return c.apply(func(ch change) error { return ch.put(id, en) })
+	return c.note(func(ch change) error { return ch.put(id, en) })
 }
 
 // drop removes a checkpoint, and remembers that its files are to be removed.
 func (c *catalogue) drop(id ID, en entry) error {
-	return c.apply(func(ch change) error {
-		return errors.Join(ch.delete(id, en), ch.batch.Set(idKey(keyDropped, id), en.encode(), nil))
+	return c.note(func(ch change) error {
+		return errors.Join(ch.delete(id), ch.batch.Set(idKey(keyDropped, id), en.encode(), nil))
 	})
 }
 
@@ -193,18 +176,4 @@ func (c *catalogue) entry(id ID) (en entry, found bool, err error) {
 		return errors.Join(err, closer.Close())
 	})
 	return en, found, err
-}
-
-// owned says whether a checkpoint refers to a blob.
-func (c *catalogue) owned(name BlobName) (owned bool, err error) {
-	prefix := blobKey(name)
-	err = c.do(func() error {
-		it, err := c.db.NewIter(nil)
-		if err != nil {
-			return err
-		}
-		owned = it.SeekGE(prefix) && bytes.HasPrefix(it.Key(), prefix)
-		return errors.Join(it.Error(), it.Close())
-	})
-	return owned, err
 }

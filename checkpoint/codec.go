@@ -43,6 +43,7 @@ const (
 type Codec struct {
 	compress  bool
 	blockSize int
+	blocks    sync.Pool // of *[]byte: memory of writers that have finished
 
 	// zstd's working memory is large, so it is made when it is needed, once.
 	encoder func() (*zstd.Encoder, error)
@@ -71,7 +72,11 @@ func NewCodec(o Options) (*Codec, error) {
 // Writer returns a writer of the blob's file to w, which it neither syncs nor closes.
 func (c *Codec) Writer(w io.Writer, name BlobName) *BlockWriter {
 	b := &BlockWriter{codec: c, w: w, name: name, sum: xxh3.New()}
-	b.block = make([]byte, blockHeader, blockHeader+c.blockSize)
+	if used, ok := c.blocks.Get().(*[]byte); ok {
+		b.block = *used
+	} else {
+		b.block = make([]byte, blockHeader, blockHeader+c.blockSize)
+	}
 	return b
 }
 

@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// Drop implements Store. The catalogue comes first: once it says that a checkpoint is
-// being dropped, opening the store goes on with it. Then the manifest, durably, so
-// that no manifest can be found whose blobs are gone. Then the blobs.
+// Drop implements Store. The catalogue comes first: if it says that a checkpoint is being
+// dropped, opening the store goes on with it; if a crash has undone that, the checkpoint
+// is there again as a whole, or its manifest is gone and a sweep finds its blobs. Then
+// the manifest goes, durably, so that none can be found whose blobs are gone. Then the
+// blobs.
 func (s *dirStore) Drop(ctx context.Context, id ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,6 +66,7 @@ func (s *dirStore) forget(id ID) (entry, error) {
 		s.breaks(err)
 		return entry{}, err
 	}
+	s.own(en, -1)
 	s.dropping[id] = en
 	return en, nil
 }
@@ -75,12 +78,7 @@ func (s *dirStore) removeOrphan(name BlobName, path string) (removed bool, err e
 			return false, nil
 		}
 	}
-	owned, err := s.cat.owned(name)
-	if err != nil {
-		s.breaks(err)
-		return false, err
-	}
-	if owned {
+	if s.owners[name] > 0 {
 		return false, nil
 	}
 	err = s.remove(path)

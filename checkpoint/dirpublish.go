@@ -7,7 +7,8 @@ import (
 )
 
 // Publish implements Store. The manifest's file is what counts. Until its name is
-// durable nothing has happened; then the catalogue follows, in one synced batch.
+// durable nothing has happened; then the catalogue follows, which need not be durable, as
+// opening makes it agree with the manifests.
 func (s *dirStore) Publish(ctx context.Context, m *Manifest) error {
 	data, err := EncodeManifest(m)
 	if err != nil {
@@ -42,9 +43,11 @@ func (s *dirStore) Publish(ctx context.Context, m *Manifest) error {
 		// succeeds would not tell.
 		return s.doubt(m.ID, err)
 	}
-	if err := s.cat.publish(m.ID, newEntry(m, data)); err != nil {
+	en := newEntry(m, data)
+	if err := s.cat.publish(m.ID, en); err != nil {
 		return s.undo(m.ID, err)
 	}
+	s.own(en, 1)
 	return nil
 }
 

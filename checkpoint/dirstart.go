@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // start opens the catalogue and makes it agree with the manifests.
@@ -80,7 +78,16 @@ func (s *dirStore) reconcile(all *catalogued) error {
 			s.unknown[id] = true
 		}
 	}
-	return s.cat.apply(func(ch change) error { return correct(ch, all, there) })
+	s.owners = map[BlobName]int{}
+	for id, en := range all.entries { // of a damaged manifest it keeps what it knows
+		if _, ok := there.entries[id]; !ok && there.damaged[id] {
+			there.entries[id] = en
+		}
+	}
+	for _, en := range there.entries {
+		s.own(en, 1)
+	}
+	return s.cat.apply(func(ch change) error { return correct(ch, all, there.entries) })
 }
 
 // finishDrops removes what must not be found: manifests that were being dropped, and
@@ -149,58 +156,32 @@ func (s *dirStore) readManifests() (found, error) {
 	return there, nil
 }
 
-// correct makes the catalogue say what is there. Of a damaged manifest it keeps what
-// it knows.
-func correct(ch change, all *catalogued, there found) error {
+// correct makes the catalogue say what is there.
+func correct(ch change, all *catalogued, want map[ID]entry) error {
 	err := ch.batch.Set([]byte{keyVersion}, []byte{catalogueVersion}, nil)
-	want := map[ID]entry{}
 	for _, id := range slices.Sorted(maps.Keys(all.entries)) {
-		if _, ok := there.entries[id]; !ok && !there.damaged[id] {
-			err = errors.Join(err, ch.delete(id, all.entries[id]))
-		} else if !ok {
-			want[id] = all.entries[id]
+		if _, ok := want[id]; !ok {
+			err = errors.Join(err, ch.delete(id))
 		}
 	}
-	maps.Copy(want, there.entries)
 	for _, id := range slices.Sorted(maps.Keys(want)) {
-		if old, ok := all.entries[id]; !ok || !slices.Equal(old.encode(), want[id].encode()) || !all.owns(id, want[id]) {
+		if old, ok := all.entries[id]; !ok || !slices.Equal(old.encode(), want[id].encode()) {
 			err = errors.Join(err, ch.put(id, want[id]))
 		}
 	}
 	for id := range all.dropped {
 		err = errors.Join(err, ch.batch.Delete(idKey(keyDropped, id), nil))
 	}
-	return errors.Join(err, correctOwners(ch.batch, all, want))
-}
-
-// owns says whether all of an entry's references are there.
-func (all *catalogued) owns(id ID, en entry) bool {
-	for _, ref := range en.blobs {
-		if !all.owners[ref.Name][id] {
-			return false
-		}
-	}
-	return true
-}
-
-// correctOwners removes references that no entry has.
-func correctOwners(batch *pebble.Batch, all *catalogued, want map[ID]entry) error {
-	refers := map[ID]map[BlobName]bool{}
-	for id, en := range want {
-		refers[id] = map[BlobName]bool{}
-		for _, ref := range en.blobs {
-			refers[id][ref.Name] = true
-		}
-	}
-	var err error
-	for name, ids := range all.owners {
-		for id := range ids {
-			if !refers[id][name] {
-				err = errors.Join(err, batch.Delete(ownerKey(name, id), nil))
-			}
-		}
-	}
 	return err
+}
+
+// own counts n checkpoints more that refer to the blobs of an entry.
+func (s *dirStore) own(en entry, n int) {
+	for _, ref := range en.blobs {
+		if s.owners[ref.Name] += n; s.owners[ref.Name] == 0 {
+			delete(s.owners, ref.Name)
+		}
+	}
 }
 
 // fileSum is the checksum by which the catalogue knows a manifest's file.

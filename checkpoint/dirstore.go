@@ -18,10 +18,11 @@ type dirStore struct {
 
 	mu       sync.Mutex // held during changes, and while looking at what follows
 	cat      *catalogue
-	dropping map[ID]entry // forgotten, but their manifests may still be there
-	doubted  map[ID]bool  // their manifests may be there, but Publish has failed
-	unknown  map[ID]bool  // damaged manifests of which nothing is known
-	broken   error        // why there are no more changes, nil if there are
+	owners   map[BlobName]int // how many checkpoints refer to each blob
+	dropping map[ID]entry     // forgotten, but their manifests may still be there
+	doubted  map[ID]bool      // their manifests may be there, but Publish has failed
+	unknown  map[ID]bool      // damaged manifests of which nothing is known
+	broken   error            // why there are no more changes, nil if there are
 	closed   bool
 }
 

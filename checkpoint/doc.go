@@ -27,10 +27,10 @@
 //	LOCK                          held by the coordinator's process
 //	blobs/e3-c17-s2-0.blob        epoch 3, checkpoint 17, subtask 2, its blob 0
 //	manifests/c17.manifest        the truth: a checkpoint is there if this is
-//	catalogue/                    Pebble: index of the manifests, owners of the blobs
+//	catalogue/                    Pebble: index of the manifests
 //
 // The catalogue can always be made again from the manifests, and opening the store
-// makes it agree with them. What the catalogue alone knows is which checkpoints
+// makes it agree with them, so it is not synced for each. What it alone knows is which checkpoints
 // were being dropped when the process died, and opening finishes that.
 //
 // A file is written under a temporary name, synced, renamed, and its directory

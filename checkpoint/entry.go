@@ -26,48 +26,19 @@ func newEntry(m *Manifest, file []byte) entry {
 //
 //	v                      version of the catalogue, a byte
 //	m ID                   entry of a checkpoint
-//	r blob ID              that the checkpoint refers to the blob: its size in the store
 //	d ID                   that the checkpoint is being dropped: its entry
 //
-// The owners of a blob are the keys that begin with r and its name. Counting keys
-// instead of keeping a number means that nothing can be counted twice.
+// Who owns a blob follows from the entries: a key for each, as version 1 had them, were
+// hundreds for every checkpoint of a job whose chains are long.
 const (
 	keyVersion       = 'v'
 	keyEntry         = 'm'
-	keyOwner         = 'r'
 	keyDropped       = 'd'
-	blobKeySize      = 1 + 24
-	catalogueVersion = 1
+	catalogueVersion = 2
 )
 
 func idKey(kind byte, id ID) []byte {
 	return binary.BigEndian.AppendUint64([]byte{kind}, uint64(id))
-}
-
-// blobKey is the beginning of the keys of a blob's owners.
-func blobKey(n BlobName) []byte {
-	k := make([]byte, 0, blobKeySize+8)
-	k = append(k, keyOwner)
-	k = binary.BigEndian.AppendUint64(k, n.Epoch)
-	k = binary.BigEndian.AppendUint64(k, uint64(n.Checkpoint))
-	k = binary.BigEndian.AppendUint32(k, n.Subtask)
-	return binary.BigEndian.AppendUint32(k, n.Seq)
-}
-
-func ownerKey(n BlobName, id ID) []byte {
-	return binary.BigEndian.AppendUint64(blobKey(n), uint64(id))
-}
-
-// parseOwnerKey is the inverse of ownerKey.
-func parseOwnerKey(k []byte) (n BlobName, id ID, ok bool) {
-	if len(k) != blobKeySize+8 {
-		return BlobName{}, 0, false
-	}
-	n.Epoch = binary.BigEndian.Uint64(k[1:])
-	n.Checkpoint = ID(binary.BigEndian.Uint64(k[9:]))
-	n.Subtask = binary.BigEndian.Uint32(k[17:])
-	n.Seq = binary.BigEndian.Uint32(k[21:])
-	return n, ID(binary.BigEndian.Uint64(k[25:])), true
 }
 
 // encode returns the entry's value in the catalogue.

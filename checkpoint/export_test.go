@@ -2,10 +2,12 @@ package checkpoint
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 )
 
-// Owners returns who refers to each blob, as the catalogue of a directory has it.
+// Owners returns who refers to each blob, as the catalogue of a directory has it, which
+// has to be what the store has counted.
 func Owners(s Store) (map[BlobName]map[ID]bool, error) {
 	d := s.(*dirStore)
 	d.mu.Lock()
@@ -14,7 +16,24 @@ func Owners(s Store) (map[BlobName]map[ID]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all.owners, nil
+	owners := map[BlobName]map[ID]bool{}
+	for id, en := range all.entries {
+		for _, ref := range en.blobs {
+			if owners[ref.Name] == nil {
+				owners[ref.Name] = map[ID]bool{}
+			}
+			owners[ref.Name][id] = true
+		}
+	}
+	for name, n := range d.owners {
+		if len(owners[name]) != n {
+			return nil, fmt.Errorf("%v has %d owners, counted %d", name, len(owners[name]), n)
+		}
+	}
+	if len(owners) != len(d.owners) {
+		return nil, fmt.Errorf("%d blobs have owners, counted %d", len(owners), len(d.owners))
+	}
+	return owners, nil
 }
 
 // Seal corrects the length and the checksums of a damaged manifest.
