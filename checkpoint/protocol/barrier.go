@@ -32,8 +32,9 @@ const (
 	// Captured: the channel's barrier is here. Share those of its queued buffers
 	// that came before the barrier, and nothing that comes later.
 	Captured
-	// Promote: the round no longer waits for barriers to arrive in order. Take those
-	// that are queued, here and at the outputs, and treat them as having overtaken.
+	// Promote: the rounds up to ID no longer wait for barriers to come in their turn.
+	// Take those up to ID that are queued, the ones of each channel in order, and treat
+	// them as having overtaken; the same for those that are still on their way.
 	Promote
 	// Done: all barriers are in. Acknowledge once everything is durable.
 	Done
@@ -90,7 +91,8 @@ type Action struct {
 // An aligned round blocks the channels that have delivered, and starts when all have.
 // An unaligned one starts at once and captures the others meanwhile. A round may turn
 // from the first kind into the second at any moment before it starts: when a barrier
-// arrives that has overtaken data, or when Expire is called.
+// arrives that has overtaken data, of its own or a later round, or when Expire is called.
+// Whatever turns it, its other barriers may wait in order behind data: they are promoted.
 //
 // The zero value is not ready: see NewBarriers.
 type Barriers struct {
@@ -142,11 +144,15 @@ func (m *Barriers) Arrive(dst []Action, channel int, b Barrier, overtook bool) [
 		m.forget(b.ID)
 		return append(dst, Action{Kind: Cancelled, ID: b.ID, Why: Superseded})
 	}
-	r := m.open(b)
+	r, turned := m.open(b), false
 	if overtook || b.Mode == Unaligned {
-		dst = m.overtake(dst, r)
+		dst, turned = m.overtake(dst, r)
 	}
-	return m.deliver(dst, r, channel)
+	dst = m.deliver(dst, r, channel)
+	if turned && m.find(r.ID) != nil { // else all are here
+		dst = append(dst, Action{Kind: Promote, ID: r.ID})
+	}
+	return dst
 }
 
 // Announce says that a barrier waits in a channel's queue, so that Expire can be
@@ -199,13 +205,17 @@ func (m *Barriers) Abort(dst []Action, id ID) []Action {
 
 // Expire turns the Auto rounds whose time is up at now into unaligned ones.
 func (m *Barriers) Expire(dst []Action, now int64) []Action {
+	var newest *round
 	for _, r := range m.rounds {
 		if !r.unaligned && r.Mode == Auto && r.Triggered+r.Timeout <= now {
-			dst = m.overtake(dst, r)
-			dst = append(dst, Action{Kind: Promote, ID: r.ID})
+			newest = r
 		}
 	}
-	return dst
+	if newest == nil {
+		return dst
+	}
+	dst, _ = m.overtake(dst, newest)
+	return append(dst, Action{Kind: Promote, ID: newest.ID})
 }
 
 // Deadline is when Expire is to be called next.

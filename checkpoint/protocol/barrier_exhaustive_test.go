@@ -136,9 +136,11 @@ func (w *barrierWatch) announce(ch int, id ID) {
 func (s *barrierSearch) promoting(w *barrierWatch, verb string, id ID, ch int, do func(*barrierWatch)) {
 	s.step(w, verb, id, ch, do)
 	s.step(w, verb+" with all queued", id, ch, func(w *barrierWatch) {
+		before := slices.Clone(w.state)
 		w.queued = true
 		do(w)
 		w.queued = false
+		w.checkPromoted(before)
 	})
 }
 

@@ -81,18 +81,16 @@ func (m *Barriers) open(b Barrier) *round {
 	return r
 }
 
-// overtake makes a round unaligned. Those before it must start first.
-func (m *Barriers) overtake(dst []Action, r *round) []Action {
-	if r.started || r.Mode == AtLeastOnce {
-		return dst
-	}
-	for _, earlier := range m.rounds {
-		if earlier.ID < r.ID && !earlier.started && earlier.Mode != AtLeastOnce {
-			dst = m.overtakeOne(dst, earlier)
-			dst = append(dst, Action{Kind: Promote, ID: earlier.ID})
+// overtake makes a round unaligned, and those before it, which start first. turned says
+// that barriers of one may wait in order behind data.
+func (m *Barriers) overtake(dst []Action, newest *round) (_ []Action, turned bool) {
+	for _, r := range m.rounds {
+		if r.ID <= newest.ID && !r.started && r.Mode != AtLeastOnce {
+			dst = m.overtakeOne(dst, r)
+			turned = turned || r.Mode != Unaligned
 		}
 	}
-	return m.overtakeOne(dst, r)
+	return dst, turned
 }
 
 func (m *Barriers) overtakeOne(dst []Action, r *round) []Action {

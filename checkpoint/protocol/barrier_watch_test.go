@@ -181,6 +181,9 @@ func (w *barrierWatch) do(a Action) {
 		}
 		w.done, *s = a.ID, done
 	case Cancelled:
+		if a.Why == Superseded && !w.lost(a.ID) {
+			w.fail("%s, though all channels deliver it", scriptAction(a))
+		}
 		*s, *captures = dead, 0
 	}
 }
@@ -208,11 +211,35 @@ func (w *barrierWatch) start(a Action) {
 	}
 }
 
-// promote takes the barriers of a checkpoint out of the channels' queues.
+// lost reports whether a barrier was lost upstream of a channel.
+func (w *barrierWatch) lost(id ID) bool {
+	for ch := range w.gone {
+		if w.gone[ch]&bit(id-1) != 0 && w.here[ch]&bit(id-1) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// promote takes the barriers up to that of a checkpoint out of the channels' queues.
 func (w *barrierWatch) promote(id ID) {
 	for ch := range w.gone {
-		if w.queued && w.m.Waits(id, ch) && w.gone[ch]&bit(id-1) == 0 {
-			w.arrive(ch, id, true)
+		if w.queued && !w.ended(ch) {
+			w.overtaken(ch, id)
+		}
+	}
+}
+
+// checkPromoted: when all is queued, no round that was turned waits for anything.
+func (w *barrierWatch) checkPromoted(before []status) {
+	for i, s := range w.state {
+		if s != started || before[i] == started || w.modes[i] == Unaligned {
+			continue
+		}
+		for ch := range w.gone {
+			if !w.ended(ch) && w.gone[ch]&bit(i) == 0 {
+				w.fail("barrier %d of channel %d is queued, and was not promoted", i+1, ch)
+			}
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (d *driver) aborted(x protocol.Command) {
 	w.aborted++
 	switch cause := x.Reason.Cause; {
 	case w.troubled || cause == protocol.CauseSubsumed || cause == protocol.CauseJobFailed:
-	case !w.superseded(x):
+	default:
 		w.fail("checkpoint %d was aborted though nothing has gone wrong: %v: %v", x.ID, x.Reason, d.a.state())
 	}
 	d.sendAll(task.Command{Kind: task.Abort, ID: x.ID})

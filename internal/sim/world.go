@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -74,12 +73,6 @@ func (w *world) fail(format string, args ...any) {
 	if len(w.findings) < 10 {
 		w.findings = append(w.findings, fmt.Sprintf(format, args...))
 	}
-}
-
-// superseded reports whether an abort has a reason that needs no fault: a later barrier
-// has passed one that an abort on its way had removed.
-func (w *world) superseded(x protocol.Command) bool {
-	return x.Reason.Cause == protocol.CauseDeclined && strings.Contains(x.Reason.Detail, "later barrier")
 }
 
 // Result is what a simulation has come to.

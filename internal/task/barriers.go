@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
@@ -26,10 +27,18 @@ func (t *Task) serve() error {
 	}
 	for t.cfg.Gate != nil {
 		item, ok := t.cfg.Gate.NextPriority()
-		if !ok {
-			break
+		var err error
+		switch {
+		case ok:
+			err = t.barrier(item, true)
+		case c.promoting > 0: // not before: those queued behind what has overtaken come after it
+			id := c.promoting
+			c.promoting = 0
+			err = t.promote(id)
+		default:
+			return nil
 		}
-		if err := t.barrier(item, true); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -98,19 +107,8 @@ func (t *Task) barrier(item netstack.Item, ahead bool) error {
 	if err != nil || !ok {
 		return err
 	}
-	for ahead { // barriers do not overtake each other: those queued come along
-		earlier, at, found := t.cfg.Gate.Promote(ch, isBarrier(0, b.ID))
-		if !found {
-			break
-		}
-		if at < overtaken {
-			overtaken--
-		}
-		first, _, err := parseBarrier(earlier)
-		if err == nil {
-			err = t.arrive(ch, first, true, at)
-		}
-		if err != nil {
+	if ahead { // barriers do not overtake each other: those queued come along
+		if overtaken, err = t.bring(ch, b.ID, overtaken); err != nil {
 			return err
 		}
 	}
@@ -149,7 +147,7 @@ func (t *Task) perform(actions []protocol.Action, ch, overtaken int) error {
 			}
 			t.captured(a.ID, a.Channel, n)
 		case protocol.Promote:
-			err = t.promote(a.ID)
+			t.checkpoints.promoting = max(t.checkpoints.promoting, a.ID)
 		case protocol.Done:
 			t.gathered(a.ID)
 		case protocol.Cancelled:
@@ -178,6 +176,9 @@ func (t *Task) start(b protocol.Barrier, overtake bool) error {
 		return fmt.Errorf("checkpoint %d: %w", b.ID, err)
 	}
 	e := newBarrierEvent(b, overtake)
+	if overtake { // earlier ones, which it does not pass, must not hold it up
+		t.leave(b.ID)
+	}
 	for i, p := range t.ctx.Partitions() {
 		if overtake {
 			p.Overtake(e, t.passing(r, i))
@@ -195,14 +196,45 @@ func (t *Task) start(b protocol.Barrier, overtake bool) error {
 
 // passing says that barriers pass data, which is captured, but no barriers.
 func (t *Task) passing(r *round, partition int) netstack.Passing {
-	c := t.checkpoints
-	out := c.Outputs[partition]
 	return netstack.Passing{
-		Stop: isBarrier(0, 0),
-		Share: func(sub int, buf bufferpool.Buffer, _ bool) {
-			ch := Channel{Edge: out.Edge, From: out.From, To: out.First + sub}
-			r.capture.Take(ch, true, buf, c.spare(r))
-		},
+		Stop:  isBarrier(0, 0),
+		Share: func(sub int, buf bufferpool.Buffer, _ bool) { t.passed(r, partition, sub, buf) },
+	}
+}
+
+// passed captures a buffer that a barrier has passed in an output queue.
+func (t *Task) passed(r *round, partition, sub int, buf bufferpool.Buffer) {
+	out := t.checkpoints.Outputs[partition]
+	ch := Channel{Edge: out.Edge, From: out.From, To: out.First + sub}
+	r.capture.Take(ch, true, buf, t.checkpoints.spare(r))
+}
+
+// leave lets the barriers below a checkpoint that still wait in output queues overtake, in
+// their order. One whose checkpoint has been called off is in the way of others.
+func (t *Task) leave(below protocol.ID) {
+	var r *round // of the barrier, if it still counts
+	match := func(e *netstack.Event) bool {
+		b, ok, err := parseBarrier(e)
+		return ok && err == nil && b.ID < below && b.Mode == protocol.Auto
+	}
+	overtake := func(_ int, e *netstack.Event) *netstack.Event {
+		b, _, _ := parseBarrier(e)
+		if r = t.checkpoints.find(b.ID); r != nil {
+			r.cost.Overtook = true
+		}
+		return newBarrierEvent(b, true)
+	}
+	for i, p := range t.ctx.Partitions() {
+		share := func(sub int, buf bufferpool.Buffer, _ bool) {
+			if r == nil {
+				buf.Release()
+				return
+			}
+			t.passed(r, i, sub, buf)
+		}
+		pass := netstack.Passing{Stop: isBarrier(0, 0), Share: share}
+		for slices.Contains(p.Promote(match, overtake, pass), true) {
+		}
 	}
 }
 
@@ -245,33 +277,41 @@ func (t *Task) taken(item netstack.Item) {
 	}
 }
 
-// promote lets the barriers of a checkpoint overtake: those that are queued, and those
-// that come later in the order of their channels.
+// promote lets the barriers of checkpoints up to id overtake: those that are queued, and
+// those that come later in the order of their channels.
 func (t *Task) promote(id protocol.ID) error {
 	c := t.checkpoints
-	if t.cfg.Gate != nil {
-		t.cfg.Gate.Hasten(func(e *netstack.Event) bool {
-			b, ok, err := parseBarrier(e)
-			return ok && err == nil && b.ID <= id
-		})
+	if c.hastened < id {
+		c.hastened = id
+		t.cfg.Gate.Hasten(isBarrier(0, id+1))
 	}
 	for ch := range c.Inputs {
-		if !c.machine.Waits(id, ch) {
-			continue
+		if _, err := t.bring(ch, id+1, 0); err != nil {
+			return err
 		}
-		e, at, found := t.cfg.Gate.Promote(ch, isBarrier(id, 0))
+	}
+	return nil
+}
+
+// bring takes the barriers below a checkpoint out of a channel's queue, as if they had
+// overtaken, and corrects what counts as overtaken by one that was handed out before.
+func (t *Task) bring(ch int, below protocol.ID, overtaken int) (int, error) {
+	for {
+		e, at, found := t.cfg.Gate.Promote(ch, isBarrier(0, below))
 		if !found {
-			continue
+			return overtaken, nil
+		}
+		if at < overtaken {
+			overtaken--
 		}
 		b, _, err := parseBarrier(e)
 		if err == nil {
 			err = t.arrive(ch, b, true, at)
 		}
 		if err != nil {
-			return err
+			return overtaken, err
 		}
 	}
-	return nil
 }
 
 // gathered takes a checkpoint all of whose barriers are in.

@@ -107,6 +107,9 @@ type checkpoints struct {
 	first    map[protocol.ID]int64
 	looked   time.Duration // when queued barriers were last looked for
 	missed   bool          // it was too early to look again
+
+	promoting protocol.ID // barriers up to here are to be taken out of the gate's queues
+	hastened  protocol.ID // barriers up to here overtake on their way
 }
 
 // round is one checkpoint under way in this subtask.

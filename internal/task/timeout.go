@@ -27,7 +27,11 @@ func (t *Task) look(now time.Duration) error {
 		return err
 	}
 	unix := c.Now()
-	if err := t.perform(c.machine.Expire(nil, unix), -1, 0); err != nil {
+	err := t.perform(c.machine.Expire(nil, unix), -1, 0)
+	if err == nil {
+		err = t.serve()
+	}
+	if err != nil {
 		return err
 	}
 	for i := 0; i < len(c.rounds); {
@@ -57,14 +61,11 @@ func (t *Task) announce() {
 // left reports whether a barrier waits in no output queue any more; after its timeout
 // it makes it so.
 func (t *Task) left(r *round, unix int64) bool {
-	expired := r.barrier.Triggered+r.barrier.Timeout <= unix
-	for i, p := range t.ctx.Partitions() {
-		if expired {
-			p.Promote(isBarrier(r.barrier.ID, 0), func(_ int, _ *netstack.Event) *netstack.Event {
-				r.cost.Overtook = true
-				return newBarrierEvent(r.barrier, true)
-			}, t.passing(r, i))
-		} else if p.Holds(isBarrier(r.barrier.ID, 0)) {
+	if r.barrier.Triggered+r.barrier.Timeout <= unix {
+		t.leave(r.barrier.ID + 1)
+	}
+	for _, p := range t.ctx.Partitions() {
+		if p.Holds(isBarrier(r.barrier.ID, 0)) {
 			return false
 		}
 	}
