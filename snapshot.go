@@ -41,6 +41,7 @@ func (h *Handle) Snapshot() perf.JobSnapshot {
 			FramesIn: n.FramesIn, FramesOut: n.FramesOut, HandedOver: n.HandedOver,
 		}
 	}
+	s.Connections = w.connections()
 	for _, l := range h.Latencies() {
 		s.Latencies = append(s.Latencies, perf.LatencySnapshot{
 			Source: l.Source, Operator: l.Operator, Subtask: l.Subtask, Sink: l.Sink,
@@ -51,6 +52,20 @@ func (h *Handle) Snapshot() perf.JobSnapshot {
 		s.Checkpoints = append(s.Checkpoints, checkpointSnapshot(c))
 	}
 	return s
+}
+
+// connections are those to other workers.
+func (w *worker) connections() (all []perf.ConnectionSnapshot) {
+	if w.stack == nil {
+		return nil
+	}
+	for _, c := range w.stack.Connections() {
+		all = append(all, perf.ConnectionSnapshot{
+			Worker: w.index, Peer: c.Peer, Cookie: c.Cookie, Channels: c.Channels, Granted: c.Granted, Credits: c.Credits,
+			StarvedChannels: c.Starved, QueuedBuffers: c.Queued, QueuedBytes: c.Bytes,
+		})
+	}
+	return all
 }
 
 func (w *worker) operatorSnapshot(head *node, at time.Time) perf.OperatorSnapshot {

@@ -3,6 +3,7 @@ package netstack
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/overtake-stream/overtake/perf/probe"
 )
@@ -26,6 +27,9 @@ type conn struct {
 	flow   uint64 // cookie of the socket
 	opaque bool   // what is written is not what the socket is given
 	clock  PeerClock
+
+	// atomic
+	name atomic.Uint64 // flow, once started, for everybody
 
 	// protocol
 	in      inbound

@@ -153,6 +153,11 @@ func (s *Stack) Start(ctx context.Context) error {
 	if err := s.driver.start(socks); err != nil {
 		return err
 	}
+	for _, c := range s.conns {
+		if c != nil {
+			c.name.Store(c.flow)
+		}
+	}
 	s.startClocks()
 	return nil
 }

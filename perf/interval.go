@@ -31,6 +31,12 @@ func (s *JobSnapshot) Since(earlier *JobSnapshot) JobSnapshot {
 		n := s.Network.since(earlier.Network)
 		d.Network = &n
 	}
+	d.Connections = slices.Clone(s.Connections)
+	for i := range d.Connections {
+		if !again {
+			d.Connections[i].since(earlier.Connections)
+		}
+	}
 	d.Runtime = s.Runtime.since(&earlier.Runtime)
 	last := uint64(0)
 	if n := len(earlier.Checkpoints); n > 0 {
@@ -121,6 +127,14 @@ func (n *NetworkSnapshot) since(old *NetworkSnapshot) NetworkSnapshot {
 		BytesIn: n.BytesIn - old.BytesIn, BytesOut: n.BytesOut - old.BytesOut,
 		FramesIn: n.FramesIn - old.FramesIn, FramesOut: n.FramesOut - old.FramesOut,
 		HandedOver: n.HandedOver - old.HandedOver,
+	}
+}
+
+func (c *ConnectionSnapshot) since(all []ConnectionSnapshot) {
+	for i := range all {
+		if all[i].Worker == c.Worker && all[i].Peer == c.Peer {
+			c.Granted -= all[i].Granted
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type JobSnapshot struct {
 	Edges       []EdgeSnapshot       `json:"edges"`     // between chains, all of the job's
 	Buffers     BufferSnapshot       `json:"buffers"`
 	Network     *NetworkSnapshot     `json:"network,omitempty"`     // nil: there is no other worker
+	Connections []ConnectionSnapshot `json:"connections,omitempty"` // to other workers
 	Latencies   []LatencySnapshot    `json:"latencies,omitempty"`   // none without latency markers
 	Checkpoints []CheckpointSnapshot `json:"checkpoints,omitempty"` // that are complete, the first worker's; oldest first
 	Runtime     RuntimeSnapshot      `json:"runtime"`
@@ -162,6 +163,21 @@ type NetworkSnapshot struct {
 	FramesIn   uint64 `json:"frames_in"`
 	FramesOut  uint64 `json:"frames_out"`
 	HandedOver uint64 `json:"frames_handed_over"` // data frames received into the buffer that was handed on, with no copy
+}
+
+// ConnectionSnapshot is what waits for another worker, and what that has room for: sums of
+// all channels that this worker sends to it, in buffers.
+type ConnectionSnapshot struct {
+	Worker   int    `json:"worker"`
+	Peer     int    `json:"peer"`   // the other worker
+	Cookie   uint64 `json:"cookie"` // the kernel's name of the socket at this end, 0: it has none
+	Channels int    `json:"channels"`
+
+	Granted         uint64 `json:"granted"`          // that the other worker has given credit for
+	Credits         int    `json:"credits"`          // of them, left: they may be sent at once
+	StarvedChannels int    `json:"starved_channels"` // that have data and no credit
+	QueuedBuffers   int    `json:"queued_buffers"`
+	QueuedBytes     int    `json:"queued_bytes"` // in these buffers
 }
 
 // LatencySnapshot is how long latency markers have taken from a source to a subtask.

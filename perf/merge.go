@@ -6,8 +6,8 @@ import "slices"
 // of about the same time, or to what Since returns for each worker: a worker that is
 // missing in one of two sets would otherwise seem to have done all of its work in
 // between. Worker is that of the first part, At the latest, Restarts the most; the job
-// has Ended if one part says so, and is Measured if all are. The slices of a job of one
-// worker are shared with the part.
+// has Ended if one part says so, and is Measured if all are. Connections are those of all
+// workers, one after the other. The slices of a job of one worker are shared with the part.
 func Merge(workers []JobSnapshot) JobSnapshot {
 	if len(workers) == 0 {
 		return JobSnapshot{}
@@ -16,7 +16,7 @@ func Merge(workers []JobSnapshot) JobSnapshot {
 	if len(workers) == 1 {
 		return all
 	}
-	all.Operators, all.Edges, all.Latencies, all.Checkpoints = nil, nil, nil, nil
+	all.Operators, all.Edges, all.Connections, all.Latencies, all.Checkpoints = nil, nil, nil, nil, nil
 	all.Buffers, all.Network, all.Runtime = BufferSnapshot{}, nil, RuntimeSnapshot{}
 	for i := range workers {
 		all.merge(&workers[i])
@@ -65,6 +65,7 @@ func (s *JobSnapshot) merge(part *JobSnapshot) {
 		}
 		s.Network.merge(part.Network)
 	}
+	s.Connections = append(s.Connections, part.Connections...)
 	s.Latencies = append(s.Latencies, part.Latencies...)
 	if len(s.Checkpoints) == 0 {
 		s.Checkpoints = part.Checkpoints // only the first worker has them

@@ -16,6 +16,10 @@ type Sender struct {
 // Available is the number of data buffers that may be sent now.
 func (s *Sender) Available() int { return int(s.limit - s.sent) }
 
+// Granted is the number of data buffers that the receiver has announced room for since the start
+// of the channel.
+func (s *Sender) Granted() uint64 { return s.limit }
+
 // Limit takes an announcement and reports whether it added credit. An old or
 // repeated one is ignored; ErrLimit means that the peer must not be trusted.
 func (s *Sender) Limit(limit uint64) (grew bool, err error) {

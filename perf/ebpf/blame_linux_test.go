@@ -3,6 +3,7 @@
 package ebpf
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,12 @@ import (
 func blamed(t *testing.T, send, receive *process, d time.Duration, opts LatencyOptions, want ...Stage) *LatencyReport {
 	t.Helper()
 	r := measure(t, send, receive, d, opts)
+	wantBlame(t, r, want...)
+	return r
+}
+
+func wantBlame(t *testing.T, r *LatencyReport, want ...Stage) {
+	t.Helper()
 	e := r.Dominant()
 	if e == nil {
 		t.Fatalf("nothing was seen: %s", r.Blame())
@@ -27,7 +34,6 @@ func blamed(t *testing.T, send, receive *process, d time.Duration, opts LatencyO
 	if !strings.Contains(r.Blame(), e.Dominant.Blame()) {
 		t.Errorf("blame %q", r.Blame())
 	}
-	return r
 }
 
 func TestBlameSlowConsumer(t *testing.T) {
@@ -59,7 +65,15 @@ func TestBlameSaturatedProcessor(t *testing.T) {
 		bind(t, cmd.Process.Pid, 0)
 	}
 	renice(t, receive.Process.Pid, 19)
-	blamed(t, send, receive, 1500*time.Millisecond, LatencyOptions{Rate: probe.Every}, Runnable)
+	ctx, enough := context.WithCancel(t.Context())
+	defer enough()
+	messages := 0
+	r := measureUntil(ctx, t, send, receive, time.Minute, LatencyOptions{Rate: probe.Every, OnMessage: func(*Message) {
+		if messages++; messages == 30 {
+			enough()
+		}
+	}})
+	wantBlame(t, r, Runnable)
 }
 
 // bind moves all threads of a process to one processor.

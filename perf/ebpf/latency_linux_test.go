@@ -14,6 +14,12 @@ import (
 // measure follows what goes from one child to the other.
 func measure(t *testing.T, send, receive *process, d time.Duration, opts LatencyOptions) *LatencyReport {
 	t.Helper()
+	return measureUntil(t.Context(), t, send, receive, d, opts)
+}
+
+// measureUntil does so at most until ctx ends.
+func measureUntil(ctx context.Context, t *testing.T, send, receive *process, d time.Duration, opts LatencyOptions) *LatencyReport {
+	t.Helper()
 	check, attached := opts.OnMessage, opts.OnAttached
 	opts.OnAttached = func() {
 		send.begin()
@@ -29,7 +35,7 @@ func measure(t *testing.T, send, receive *process, d time.Duration, opts Latency
 			check(m)
 		}
 	}
-	r, err := Latency(t.Context(), []int{send.Process.Pid, receive.Process.Pid}, d, opts)
+	r, err := Latency(ctx, []int{send.Process.Pid, receive.Process.Pid}, d, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
