@@ -68,7 +68,7 @@ func restoreParts(t *testing.T, data []byte, parts, n, keys int, hash func([]byt
 		g := statecow.Groups{First: i * 128 / parts, End: (i + 1) * 128 / parts}
 		m, err := statecow.New(statecow.Options{Budget: 64 << 20, Groups: g})
 		must(t, err)
-		must(t, m.RestoreOf(bytes.NewReader(data), statecow.Groups{First: 0, End: 128}))
+		must(t, m.Restore(bytes.NewReader(data)))
 		total += m.Len()
 		live := int64(0)
 		for k := range keys {

@@ -1,6 +1,7 @@
 package statecow
 
 import (
+	"bytes"
 	"math/bits"
 	"unsafe"
 )
@@ -19,6 +20,7 @@ type bulk struct {
 	filled []uint32  // entries gathered, by bucket
 	left   int       // how many more the index is large enough for
 	full   bool      // it is not, or some bucket is full
+	gone   [][]byte  // keys of deletions: number i has address i+1, where no entry lies
 	next   [2]bucket // scratch: of the bucket to be spread and of the one after it
 	spare  []uint64  // scratch
 }
@@ -64,6 +66,22 @@ func (b *bulk) add(hash uint32, a address) {
 		b.full = true
 	}
 }
+
+// remove gathers a deletion, and reports false if it must not go on. It lends key.
+func (b *bulk) remove(hash uint32, key []byte) bool {
+	if !b.m.index.owns(hash) {
+		return true
+	}
+	if b.full || len(b.gone)+1 >= int(b.m.segUnits) {
+		return false
+	}
+	b.gone = append(b.gone, bytes.Clone(key))
+	b.add(hash, address(len(b.gone)))
+	return true
+}
+
+// deletion reports whether a stands for a deletion. Slot 0 of the log is never used.
+func (b *bulk) deletion(a address) bool { return a < b.m.segUnits }
 
 // take copies the owned entries of payload, which has them as they lie in the log, to the
 // log and gathers them. It returns how many bytes it has dealt with and how many records
@@ -135,9 +153,10 @@ func (b *bulk) end() (err error) {
 			b.collect(k + 1)
 		}
 		list := b.sort(b.next[k&1].slots)
+		b.touch(list)
 		for i, s := range list {
 			hash := uint32(s >> 32)
-			if i+1 < len(list) && s>>32 == list[i+1]>>32 && b.superseded(s, list[i+1:]) {
+			if i+1 < len(list) && s>>32 == list[i+1]>>32 && b.superseded(address(s), list[i:]) || b.deletion(address(s)) {
 				continue
 			}
 			pos := max(free, x.home(hash))
@@ -153,7 +172,8 @@ func (b *bulk) end() (err error) {
 			x.count++
 		}
 	}
-	b.m.log.owed = 0 // it has left no garbage
+	b.m.killPending()
+	b.m.log.owed = 0 // what garbage it has left is cleaned by and by
 	return err
 }
 
@@ -165,19 +185,38 @@ func (b *bulk) collect(k int) {
 	clear(slots)
 }
 
-// superseded reports whether the entry of s has the key of one of those after it, which
-// came later, and ends it then.
-func (b *bulk) superseded(s uint64, later []uint64) bool {
+// touch brings what has to be compared into the cache: as index.touch.
+func (b *bulk) touch(list []uint64) {
+	touched := uint64(0)
+	for i := 1; i < len(list); i++ {
+		if list[i]>>32 == list[i-1]>>32 {
+			touched |= b.m.word(address(list[i-1])) | b.m.word(address(list[i]))
+		}
+	}
+	b.m.touched = touched
+}
+
+// superseded reports whether the entry at a, the first of list, has the key of one of
+// those after it, which came later, and ends it then.
+func (b *bulk) superseded(a address, list []uint64) bool {
 	m := b.m
-	e := m.layout.at(m.pointer(address(s)))
-	for _, other := range later {
-		if other>>32 != s>>32 {
+	var e view
+	if b.deletion(a) {
+		e.key = b.gone[a-1]
+	} else {
+		e = m.layout.at(m.pointer(a))
+	}
+	for _, other := range list[1:] {
+		switch o := address(other); {
+		case other>>32 != list[0]>>32:
 			return false
+		case b.deletion(o) && !bytes.Equal(b.gone[o-1], e.key), !b.deletion(o) && !m.layout.matches(m.pointer(o), e.key):
+			continue
 		}
-		if m.layout.matches(m.pointer(address(other)), e.key) {
-			m.kill(address(s), e.units)
-			return true
+		if !b.deletion(a) {
+			m.killLater(a, e.units)
 		}
+		return true
 	}
 	return false
 }

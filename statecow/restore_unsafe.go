@@ -1,6 +1,7 @@
 package statecow
 
 import (
+	"errors"
 	"io"
 	"unsafe"
 )
@@ -9,33 +10,78 @@ import (
 // the last of a chain, a snapshot taken at once, confirmed and released makes the
 // restored state the base of the next increment.
 func (m *Map) Restore(r io.Reader) error {
-	return m.RestoreOf(r, Groups{0, m.opts.MaxGroups})
+	c := m.RestoreChain(Groups{0, m.opts.MaxGroups})
+	err := c.Apply(r)
+	return errors.Join(err, c.Close())
 }
 
-// RestoreOf is Restore for a caller who knows which key groups the snapshot covers, so
-// that room can be made for as many entries as will come.
-func (m *Map) RestoreOf(from io.Reader, covers Groups) error {
-	r := restoration{m: m, in: &blockReader{r: from}}
+// Chain restores the snapshots of a chain into a map, which nothing else may use until
+// Close.
+type Chain struct {
+	m      *Map
+	covers Groups
+	sizes  []int64
+	bulk   *bulk // nil before the first snapshot, and when it goes entry by entry
+	number int   // of snapshots applied
+}
+
+// RestoreChain begins to restore a chain whose snapshots cover these key groups: so room
+// can be made for as many entries as will come, and what several snapshots have is put
+// in order once, at the end. sizes are those of the snapshots in bytes, as far as they
+// are known.
+func (m *Map) RestoreChain(covers Groups, sizes ...int64) *Chain {
+	return &Chain{m: m, covers: covers, sizes: sizes}
+}
+
+// Apply applies the next snapshot, the full one first, as Restore does.
+func (c *Chain) Apply(from io.Reader) error {
+	r := restoration{Chain: c, in: &blockReader{r: from}}
 	if err := r.in.begin(); err != nil {
 		return err
 	}
-	head := &r.in.header
+	head, m := &r.in.header, c.m
 	if have := head.layout(); have.String() != m.layout.String() {
 		return &LayoutError{Have: have.String(), Want: m.layout.String()}
 	}
-	r.bulk = m.startBulk(int(float64(head.entries) * m.opts.Groups.shareOf(covers)))
-	err := r.blocks()
-	if bulkErr := r.endBulk(); err == nil {
-		err = bulkErr
+	if c.number++; c.number == 1 {
+		entries := float64(head.entries) * m.opts.Groups.shareOf(c.covers)
+		if c.bulk = m.startBulk(int(entries * (1 + c.growth()))); c.bulk == nil {
+			c.bulk = m.startBulk(int(entries))
+		}
 	}
+	return r.blocks()
+}
+
+// mostGrowth is for how many entries of increments there is room at most, as a part of the
+// full snapshot's. They are changes for the most part, whose room is not needed in the end.
+const mostGrowth = 0.5
+
+// growth is how many entries increments have, as a part of the full snapshot's.
+func (c *Chain) growth() float64 {
+	if len(c.sizes) < 2 || c.sizes[0] <= 0 {
+		return 0
+	}
+	total := int64(0)
+	for _, n := range c.sizes[1:] {
+		total += n
+	}
+	return min(mostGrowth, float64(total)/float64(c.sizes[0]))
+}
+
+// Close ends the restore, in any case: the map can be used again.
+func (c *Chain) Close() error {
+	if c.bulk == nil {
+		return nil
+	}
+	err := c.bulk.end()
+	c.bulk = nil
 	return err
 }
 
 // restoration is what reads one written snapshot into a map.
 type restoration struct {
-	m    *Map
-	in   *blockReader
-	bulk *bulk // nil: entry by entry
+	*Chain
+	in *blockReader
 }
 
 func (r *restoration) blocks() error {
@@ -58,15 +104,6 @@ func (r *restoration) blocks() error {
 	}
 }
 
-func (r *restoration) endBulk() error {
-	if r.bulk == nil {
-		return nil
-	}
-	err := r.bulk.end()
-	r.bulk = nil
-	return err
-}
-
 // loadAtOnce is how many entries are decoded and looked for ahead of their
 // insertion, so that the cache misses of all overlap.
 const loadAtOnce = 32
@@ -77,7 +114,7 @@ func (r *restoration) puts(h blockHeader, payload []byte) error {
 		done, n := r.bulk.take(payload)
 		payload, total = payload[done:], n
 		if len(payload) > 0 {
-			if err := r.endBulk(); err != nil {
+			if err := r.Close(); err != nil {
 				return err
 			}
 		}
@@ -136,10 +173,13 @@ func (m *Map) load(e view, raw []byte) error {
 }
 
 func (r *restoration) deletes(h blockHeader, payload []byte) error {
-	if err := r.endBulk(); err != nil {
-		return err
-	}
 	return r.in.each(h, payload, func(e Entry) error {
+		if r.bulk != nil && r.bulk.remove(e.Hash, e.Key) {
+			return nil
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
 		_, err := r.m.Delete(e.Hash, e.Key)
 		return err
 	})

@@ -197,13 +197,15 @@ func (w *world) load(g Groups) *Map {
 	o.Groups = g
 	m, err := newMap(w.m.layout, o)
 	w.must(err)
+	c, single := m.RestoreChain(Groups{0, o.MaxGroups}), w.rng.IntN(2) == 0
 	for _, l := range w.chain {
-		if w.rng.IntN(2) == 0 {
+		if single {
 			w.must(m.Restore(bytes.NewReader(l.data.Bytes())))
 		} else {
-			w.must(m.RestoreOf(bytes.NewReader(l.data.Bytes()), Groups{0, o.MaxGroups}))
+			w.must(c.Apply(bytes.NewReader(l.data.Bytes())))
 		}
 	}
+	w.must(c.Close())
 	checkIndex(w.t, m)
 	return m
 }

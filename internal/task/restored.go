@@ -3,6 +3,7 @@ package task
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -84,39 +85,49 @@ func (s *Stores) fill(st *store) error {
 // restoreInto applies the chains of parts, which have no key in common.
 func (s *Stores) restoreInto(to statecow.Store, list []checkpoint.Part) error {
 	for _, p := range list {
-		if len(p.Inline) > 0 {
-			if err := restorePart(to, bytes.NewReader(p.Inline), p); err != nil {
-				return err
-			}
-		}
-		for _, ref := range p.Chain {
-			if err := s.restoreBlob(to, ref, p); err != nil {
-				return err
-			}
+		if err := s.restorePart(to, p); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *Stores) restoreBlob(to statecow.Store, ref checkpoint.BlobRef, p checkpoint.Part) error {
+// restorePart applies a part, whose key groups and sizes are known.
+func (s *Stores) restorePart(to statecow.Store, p checkpoint.Part) (err error) {
+	apply := to.Restore
+	if m, ok := to.(*statecow.Map); ok {
+		sizes := make([]int64, len(p.Chain))
+		for i, ref := range p.Chain {
+			sizes[i] = ref.Size
+		}
+		c := m.RestoreChain(statecow.Groups{First: p.FirstGroup, End: p.EndGroup}, sizes...)
+		defer func() { err = errors.Join(err, c.Close()) }()
+		apply = c.Apply
+	}
+	if len(p.Inline) > 0 {
+		if err := apply(bytes.NewReader(p.Inline)); err != nil {
+			return err
+		}
+	}
+	for _, ref := range p.Chain {
+		if err := s.restoreBlob(apply, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stores) restoreBlob(apply func(io.Reader) error, ref checkpoint.BlobRef) error {
 	r, err := s.restored.Blobs.Open(s.restored.Context, ref)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := restorePart(to, r, p); err != nil {
+	if err := apply(r); err != nil {
 		return fmt.Errorf("blob %v: %w", ref.Name, err)
 	}
 	_, err = io.Copy(io.Discard, r) // to its end, where the sum of the whole is compared
 	return err
-}
-
-// restorePart applies one snapshot of a part, whose key groups are known.
-func restorePart(to statecow.Store, r io.Reader, p checkpoint.Part) error {
-	if m, ok := to.(*statecow.Map); ok {
-		return m.RestoreOf(r, statecow.Groups{First: p.FirstGroup, End: p.EndGroup})
-	}
-	return to.Restore(r)
 }
 
 // migrate restores a store whose entries have to be changed, by way of another one.
