@@ -60,8 +60,8 @@ var layers = []layer{
 	{folder: "internal/sim", testOnly: true},
 	{folder: ".", tests: []string{"connectors"}},
 	{folder: "connectors/..."}, // one that needs more is a module of its own
-	{folder: "bench", modules: []string{"golang.org/x/sys/unix"}, tests: []string{"bench/operators"}},
 	{folder: "bench/pressure"},
+	{folder: "bench", modules: []string{"golang.org/x/sys/unix"}, tests: []string{"bench/operators"}},
 	{folder: "bench/...", modules: []string{"golang.org/x/sys/unix", "github.com/benbjohnson/immutable", "github.com/tidwall/btree"}},
 	{folder: "cmd/...", modules: []string{"charm.land/bubbletea/v2", "github.com/alecthomas/kong", "github.com/lmittmann/tint", "golang.org/x/sys/unix"}},
 	{folder: "examples/..."},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 func TestMain(m *testing.M) {
@@ -127,7 +128,7 @@ func TestErrorsAreReported(t *testing.T) {
 }
 
 func TestEveryCaseOfTheExchangeRuns(t *testing.T) {
-	d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, "exchange", bench.Exchange(true))
+	d, err := bench.Run(context.Background(), bench.Config{Pairs: 1, Size: 200}, "exchange", bench.Exchange(true, pressure.Config{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +141,13 @@ func TestEveryCaseOfTheExchangeRuns(t *testing.T) {
 
 func TestAFullSuiteHasTheCasesOfAShortOne(t *testing.T) {
 	all := map[string]bool{}
-	for _, c := range bench.Exchange(false) {
+	for _, c := range bench.Exchange(false, pressure.Config{}) {
 		if all[c.Name] {
 			t.Errorf("there are two cases %s", c.Name)
 		}
 		all[c.Name] = true
 	}
-	for _, c := range bench.Exchange(true) {
+	for _, c := range bench.Exchange(true, pressure.Config{}) {
 		if !all[c.Name] {
 			t.Errorf("%s is in the short one only", c.Name)
 		}

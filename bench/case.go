@@ -18,7 +18,10 @@ type Case struct {
 	Latency   Latency // instead of Ours
 	Quantile  float64 // of the latencies, which is the figure; default 0.5
 	Baselines []Baseline
-	Goal      *Goal // nil: none
+	Goal      *Goal  // nil: none
+	Skip      string // why it cannot run here; empty: it can
+	// Annotate, if set, adds to the parameters what is known after the measurements.
+	Annotate func(parameters map[string]any)
 }
 
 // Higher and Lower say which figures are better.

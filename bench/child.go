@@ -27,6 +27,9 @@ type report struct {
 	CPU   float64 // seconds
 	Bytes int64   // payload received
 	Err   string
+
+	Busiest int64 // bytes of the channel that had most
+	Stalls  int64 // times that a reader stood still
 }
 
 // Child does the task that the environment asks for, if there is one, and reports

@@ -73,6 +73,10 @@ func Compare(a, b *Document, test Test) *Comparison {
 				from.Name, from.Metric, from.Unit, from.Better, to.Metric, to.Unit, to.Better))
 			continue
 		}
+		if len(from.Ours.Runs) == 0 || len(to.Ours.Runs) == 0 {
+			c.Notes = append(c.Notes, from.Name+": not compared: it could not run everywhere")
+			continue
+		}
 		if from.quick() != to.quick() {
 			c.Notes = append(c.Notes, from.Name+": one is a quick run, the other is not")
 		}

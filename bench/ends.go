@@ -65,8 +65,8 @@ func newInlet(o netstack.GateOptions) (*inlet, error) {
 	return &inlet{Gate: g, parker: parker}, err
 }
 
-// each calls f with every buffer until all channels have ended.
-func (in *inlet) each(f func(payload []byte)) {
+// each calls f with every buffer, and its channel, until all channels have ended.
+func (in *inlet) each(f func(channel int, payload []byte)) {
 	defer in.Close()
 	for in.Open() > 0 {
 		it, ok := in.Next()
@@ -75,7 +75,7 @@ func (in *inlet) each(f func(payload []byte)) {
 			continue
 		}
 		if it.Event == nil {
-			f(it.Buf.Payload())
+			f(it.Channel, it.Buf.Payload())
 			it.Buf.Release()
 			in.Done(it.Channel)
 		}

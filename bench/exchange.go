@@ -5,13 +5,19 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/perf"
 )
 
 const halves = "half of the cores"
 
-// Exchange measures the exchange between subtasks, between processes and in one.
-func Exchange(short bool) []Case {
+// Exchange measures the exchange between subtasks, between processes and in one. Short, it
+// has fewer cases. Under pressure it has others, which compare with no pressure. Kinds that
+// are not among ExchangeTakes are of no effect.
+func Exchange(short bool, p pressure.Config) []Case {
+	if p = p.Only(ExchangeTakes); p.Active() {
+		return pressedCases(short, p)
+	}
 	var cases []Case
 	cases = append(cases, bulkCases()...)
 	cases = append(cases, stalledCase())

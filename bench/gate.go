@@ -61,8 +61,8 @@ func Transfer(ctx context.Context, bytes int64, channels, credits int) (c Cost, 
 	}
 	before, after := a.Stats(), b.Stats()
 	var writing sync.WaitGroup
-	writing.Go(func() { w.write(out) })
-	in.each(func(payload []byte) { c.Bytes += int64(len(payload)) })
+	writing.Go(func() { w.write(out, nil) })
+	in.each(func(_ int, payload []byte) { c.Bytes += int64(len(payload)) })
 	writing.Wait()
 	sent, received := a.Stats(), b.Stats()
 	c.Writes, c.Frames = sent.Writes-before.Writes, sent.FramesOut-before.FramesOut

@@ -93,7 +93,7 @@ func batches(receivers int) Measure {
 
 func readRecords(in *inlet) (sum uint64) {
 	var r record.Record
-	in.each(func(payload []byte) {
+	in.each(func(_ int, payload []byte) {
 		it := record.Over(payload) // before the loop, which would copy it each turn
 		for {
 			ok, err := it.Next(&r)

@@ -63,7 +63,7 @@ func stopped(ctx context.Context, _ Size) (float64, error) {
 		out.finish()
 		close(finished)
 	}()
-	in.each(func(payload []byte) { bytes += len(payload) })
+	in.each(func(_ int, payload []byte) { bytes += len(payload) })
 	<-finished
 	if bytes != records*4096 {
 		return 0, fmt.Errorf("bench: %d bytes arrived of %d", bytes, records*4096)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Config says how to run a suite. Zero fields mean the defaults.
@@ -15,9 +18,14 @@ type Config struct {
 	Size     Size              // their size; default 1, with Quick 10
 	Filter   string            // only cases whose name contains it
 	Progress func(line string) // gets a line for each step
+
+	// Pressure is what the suite has put its cases under: results have it among their
+	// parameters, and goals are not judged.
+	Pressure pressure.Config
 }
 
-func (c Config) withDefaults() Config {
+// WithDefaults returns the configuration with the defaults in place of zero fields.
+func (c Config) WithDefaults() Config {
 	if c.Pairs == 0 {
 		c.Pairs = 5
 		if c.Quick {
@@ -36,9 +44,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Wanted reports whether any of the cases passes a filter.
+func Wanted(cases []Case, filter string) bool {
+	return slices.ContainsFunc(cases, func(c Case) bool { return strings.Contains(c.Name, filter) })
+}
+
 // Run runs the cases of a suite. An error of any measurement ends it.
 func Run(ctx context.Context, cfg Config, suite string, cases []Case) (*Document, error) {
-	cfg = cfg.withDefaults()
+	cfg = cfg.WithDefaults()
 	if cfg.Pairs < 1 {
 		return nil, fmt.Errorf("bench: Pairs is %d: set at least 1", cfg.Pairs)
 	}
@@ -66,6 +79,11 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 		r.Parameters = map[string]any{}
 	}
 	r.Parameters["pairs"], r.Parameters["quick"] = cfg.Pairs, cfg.Size > 1
+	maps.Copy(r.Parameters, cfg.Pressure.Parameters())
+	if c.Skip != "" {
+		r.Ours, r.Skipped = summarise(nil), []Skipped{{Name: c.Name, Why: c.Skip}}
+		return r, nil
+	}
 	sides := []*side{{measure: c.Ours, latency: c.Latency, quantile: c.Quantile}}
 	for _, b := range c.Baselines {
 		if b.Skip != "" {
@@ -94,7 +112,12 @@ func (c Case) run(ctx context.Context, cfg Config) (Result, error) {
 		b.Summary = sides[i+1].summary()
 		b.Ratio = summarise(ratios(r.Ours.Runs, b.Runs))
 	}
-	r.judge(c.Goal)
+	if c.Annotate != nil {
+		c.Annotate(r.Parameters)
+	}
+	if !cfg.Pressure.Active() {
+		r.judge(c.Goal)
+	}
 	return r, nil
 }
 

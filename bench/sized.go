@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 )
@@ -14,20 +16,20 @@ import (
 // hotBytes is what records are copied from: it stays in the cache.
 const hotBytes = 32 << 10
 
-// localBytes moves the transfer's bytes to another goroutine of this process, through
-// channels in turn, and returns bytes per second. A record begins with its number.
-func (w wire) localBytes() (float64, error) {
+// localMove moves the transfer's bytes to another goroutine of this process, through
+// channels in turn. A record begins with its number.
+func (w wire) localMove() (m moved, err error) {
 	arena, err := bufferpool.New(bufferpool.Options{Budget: w.Memory, Prefault: w.Memory <= 128<<20})
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	out, err := newOutlet(arena, netstack.PartitionOptions{Subpartitions: w.Channels, FlushInterval: w.Flush})
+	out, err := newOutlet(arena, w.partition(0, 0))
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	in, err := newInlet(netstack.GateOptions{Inputs: []int{w.Channels}, Exclusive: w.Window})
+	in, err := newInlet(w.gate(w.Channels))
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	for ch := range w.Channels {
 		netstack.ConnectLocal(out.Partition, ch, in.Gate, ch)
@@ -36,20 +38,27 @@ func (w wire) localBytes() (float64, error) {
 	if size == 0 {
 		size = out.MaxRecord()
 	}
-	count := w.Bytes / int64(size)
+	count, delays := w.Bytes/int64(size), w.Pressure.Delays()
+	counts, turn := make([]int64, w.Channels), w.turn()
 	sum := make(chan uint64)
-	go func() { sum <- in.addUp(size) }()
+	go func() { sum <- in.addUp(size, counts, delays) }()
 	start := time.Now()
-	w.writeNumbered(out, count, size)
+	w.writeNumbered(out, count, size, turn)
 	total := <-sum
 	elapsed := time.Since(start)
-	return float64(count) * float64(size) / elapsed.Seconds(), errors.Join(wrong(total, triangle(count)), arena.Close())
+	m = moved{rate: float64(count) * float64(size) / elapsed.Seconds(), stalls: delays.Stalls()}
+	m.busiest = float64(slices.Max(counts)) / float64(count)
+	m.flow.add(out)
+	return m, errors.Join(wrong(total, triangle(count)), arena.Close())
 }
 
-func (w wire) writeNumbered(out *outlet, count int64, size int) {
+func (w wire) writeNumbered(out *outlet, count int64, size int, turn func(n uint64) uint64) {
 	hot := make([]byte, hotBytes)
 	sub := 0
 	for n := range count {
+		if turn != nil {
+			sub = int(turn(uint64(n)))
+		}
 		out.ready()
 		b := out.Space(sub, size)
 		copy(b[:size], hot)
@@ -65,12 +74,16 @@ func (w wire) writeNumbered(out *outlet, count int64, size int) {
 	out.finish()
 }
 
-// addUp adds up the numbers that records of a size begin with.
-func (in *inlet) addUp(size int) (sum uint64) {
-	in.each(func(payload []byte) {
-		for ; len(payload) >= size; payload = payload[size:] {
+// addUp adds up the numbers that records of a size begin with. It counts them by channel.
+func (in *inlet) addUp(size int, counts []int64, delays *pressure.Delays) (sum uint64) {
+	in.each(func(channel int, payload []byte) {
+		n := len(payload) / size
+		for range n {
 			sum += binary.LittleEndian.Uint64(payload)
+			payload = payload[size:]
 		}
+		counts[channel] += int64(n)
+		delays.Wait(n, 0, 1, nil)
 	})
 	return sum
 }
@@ -120,15 +133,19 @@ func (w wire) handBytes() (float64, error) {
 
 // rateOf is payload bytes per second of a transfer, over any transport.
 func (w wire) rateOf(ctx context.Context) (float64, error) {
+	m, err := w.moveOver(ctx)
+	return m.rate, err
+}
+
+// moveOver is move, over any transport.
+func (w wire) moveOver(ctx context.Context) (m moved, err error) {
 	if w.Transport == local {
-		return w.localBytes()
+		return w.localMove()
 	}
-	w, err := w.over(w.Transport)
-	if err != nil {
-		return 0, err
+	if w, err = w.over(w.Transport); err != nil {
+		return m, err
 	}
-	rate, _, err := w.measure(ctx)
-	return rate, err
+	return w.move(ctx)
 }
 
 // limitOf is that of the baseline of its transport.

@@ -21,6 +21,9 @@ func (d *Document) WriteText(w io.Writer) error {
 // line is the result on one line, or a few.
 func (r Result) line() string {
 	var b strings.Builder
+	if len(r.Ours.Runs) == 0 && len(r.Skipped) > 0 {
+		return fmt.Sprintf("%-46s %14s  %s", r.Name, "n/a", r.Skipped[0].Why)
+	}
 	fmt.Fprintf(&b, "%-46s %14s", r.Name, Quantity(r.Ours.Median, r.Unit))
 	for i, base := range r.Baselines {
 		if i > 0 {

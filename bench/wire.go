@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 )
@@ -29,6 +30,8 @@ type wire struct {
 
 	Transport string   // default TCP
 	Identity  identity // for TLS
+
+	Pressure pressure.Config // on channels and readers
 }
 
 func (w wire) total() int { return w.Writers * w.Channels }
@@ -51,55 +54,62 @@ func (w wire) stack(index int, addrs []string, failed func(error), heard func())
 	return s, arena, err
 }
 
-// send is the writers' side. It returns how long it took until the receiver had
-// everything.
-func (w wire) send(ctx context.Context, addrs []string) (elapsed time.Duration, cpu float64, err error) {
+// sent is what the writers' side has seen.
+type sent struct {
+	elapsed time.Duration // until the receiver had everything
+	cpu     float64       // seconds
+	flow    flow
+}
+
+// send is the writers' side.
+func (w wire) send(ctx context.Context, addrs []string) (r sent, err error) {
 	done, failed := make(chan struct{}), make(chan error, 2)
 	s, arena, err := w.stack(0, addrs, func(err error) { failed <- err }, func() { close(done) })
 	if err != nil {
-		return 0, 0, err
+		return r, err
 	}
 	outs := make([]*outlet, w.Writers)
 	for i := range outs {
-		queue := max(netstack.DefaultMaxQueued, w.Window)
-		outs[i], err = newOutlet(arena, netstack.PartitionOptions{
-			Subpartitions: w.Channels, Exclusive: max(2, w.Window/2), MaxQueued: queue, FlushInterval: w.Flush,
-		})
+		outs[i], err = newOutlet(arena, w.partition(max(netstack.DefaultMaxQueued, w.Window), max(2, w.Window/2)))
 		if err != nil {
-			return 0, 0, err
+			return r, err
 		}
 		for sub := range w.Channels {
 			if err := s.BindOut(1, uint32(1+i*w.Channels+sub), outs[i].Partition, sub); err != nil {
-				return 0, 0, err
+				return r, err
 			}
 		}
 	}
 	stuck, err := w.stuckOutlet(arena, s)
 	if err != nil {
-		return 0, 0, err
+		return r, err
 	}
 	if err := s.Start(ctx); err != nil {
-		return 0, 0, err
+		return r, err
 	}
 	stuck.fill()
+	turn := w.turn()
 	start, used := time.Now(), CPUSeconds()
 	var writers sync.WaitGroup
 	for _, o := range outs {
-		writers.Go(func() { w.write(o) })
+		writers.Go(func() { w.write(o, turn) })
 	}
 	writers.Wait()
 	stuck.end()
 	select {
 	case <-done:
 	case err := <-failed:
-		return 0, 0, err
+		return r, err
 	}
-	elapsed, cpu = time.Since(start), CPUSeconds()-used
-	return elapsed, cpu, errors.Join(s.Close(), arena.Close())
+	r.elapsed, r.cpu = time.Since(start), CPUSeconds()-used
+	for _, o := range outs {
+		r.flow.add(o)
+	}
+	return r, errors.Join(s.Close(), arena.Close())
 }
 
-// write writes one writer's share, to its channels in turn.
-func (w wire) write(o *outlet) {
+// write writes one writer's share, to its channels in turn, or as turn says if it is not nil.
+func (w wire) write(o *outlet, turn func(n uint64) uint64) {
 	size := w.Record
 	if size == 0 {
 		size = o.MaxRecord()
@@ -107,6 +117,9 @@ func (w wire) write(o *outlet) {
 	count := w.Bytes / int64(w.Writers*size)
 	sub := 0
 	for n := range count {
+		if turn != nil {
+			sub = int(turn(uint64(n)))
+		}
 		o.ready()
 		o.Space(sub, size)
 		o.Commit(sub, size)
@@ -130,7 +143,7 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 	ins := make([]*inlet, w.Readers)
 	each := w.total() / w.Readers
 	for i := range ins {
-		if ins[i], err = newInlet(netstack.GateOptions{Inputs: []int{each}, Exclusive: w.Window}); err != nil {
+		if ins[i], err = newInlet(w.gate(each)); err != nil {
 			return r, err
 		}
 		for ch := range each {
@@ -148,39 +161,53 @@ func (w wire) receive(ctx context.Context, addrs []string) (r report, err error)
 	}
 	used := CPUSeconds()
 	var readers sync.WaitGroup
-	var bytes atomic.Int64
-	for _, in := range ins {
+	delays := w.Pressure.Delays()
+	counts := make([]int64, w.total()) // bytes, by channel
+	for i, in := range ins {
 		readers.Go(func() {
-			n := 0
-			in.each(func(payload []byte) { n += len(payload) })
-			bytes.Add(int64(n))
+			own := counts[i*each:][:each]
+			in.each(func(channel int, payload []byte) {
+				own[channel] += int64(len(payload))
+				delays.Wait(w.records(payload), i, len(ins), nil)
+			})
 		})
 	}
 	readers.Wait()
 	if stuck != nil {
-		stuck.each(func([]byte) {})
+		stuck.each(func(int, []byte) {})
 	}
-	r.CPU, r.Bytes = CPUSeconds()-used, bytes.Load()
+	r.CPU, r.Busiest, r.Stalls = CPUSeconds()-used, slices.Max(counts), delays.Stalls()
+	for _, n := range counts {
+		r.Bytes += n
+	}
 	return r, errors.Join(s.Control(0, []byte("done")), s.Close(), arena.Close())
 }
 
 // measure returns payload bytes per second, and seconds of processor time of both
 // sides per byte.
 func (w wire) measure(ctx context.Context) (rate, cost float64, err error) {
+	m, err := w.move(ctx)
+	return m.rate, m.cost, err
+}
+
+// move is measure with all that was seen.
+func (w wire) move(ctx context.Context) (m moved, err error) {
 	defer w.takeProcessors()()
-	var elapsed time.Duration
-	var cpu float64
+	var s sent
 	r, err := task{Role: "sink", Wire: w}.with(ctx, func(addrs []string) (err error) {
-		elapsed, cpu, err = w.send(ctx, addrs)
+		s, err = w.send(ctx, addrs)
 		return err
 	})
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	if low := w.Bytes - int64(w.Writers)*(32<<10); r.Bytes < low || r.Bytes > w.Bytes {
-		return 0, 0, fmt.Errorf("bench: %d bytes arrived of %d", r.Bytes, w.Bytes)
+		return m, fmt.Errorf("bench: %d bytes arrived of %d", r.Bytes, w.Bytes)
 	}
-	return float64(r.Bytes) / elapsed.Seconds(), (cpu + r.CPU) / float64(r.Bytes), nil
+	return moved{
+		rate: float64(r.Bytes) / s.elapsed.Seconds(), cost: (s.cpu + r.CPU) / float64(r.Bytes),
+		busiest: float64(r.Busiest) / float64(r.Bytes), stalls: r.Stalls, flow: s.flow,
+	}, nil
 }
 
 // takeProcessors sets how many processors the Go scheduler of this process uses.

@@ -114,9 +114,14 @@ func TestPressureIsPassedOn(t *testing.T) {
 	squeezed := pressure.Config{Stall: 5 * time.Millisecond, Starve: true, SlowDisk: 100e6, Seed: 3}
 	cfg := tiny(t)
 	cfg.Pressure, cfg.Filter = squeezed, "aligned/throughput"
-	d := run(t, cfg, ckpt.Checkpoint)
-	if d.Cases[0].Parameters["pressure_slow_disk_bytes_per_second"] != int64(100e6) {
-		t.Errorf("parameters %v", d.Cases[0].Parameters)
+	cfg.Pressure.SlowSink, cfg.Pressure.Skew = 10*time.Microsecond, 1.5
+	r := run(t, cfg, ckpt.Checkpoint).Cases[0]
+	if r.Parameters["pressure_slow_disk_bytes_per_second"] != int64(100e6) || r.Goal != nil {
+		t.Errorf("%+v", r)
+	}
+	// Two subtasks let a record through in 10 µs; of a sleep, less than 1 ms is left over.
+	if r.Ours.Median > 1.5*2/10e-6 {
+		t.Errorf("%v records/s under the pressure of a slow sink", r.Ours.Median)
 	}
 	cfg = tiny(t)
 	cfg.Pressure, cfg.Filter = squeezed, "map/64B/8KiB/memory/1p/unaligned"
@@ -125,5 +130,28 @@ func TestPressureIsPassedOn(t *testing.T) {
 		if r.Metric == "latency" && !strings.HasSuffix(r.Name, "/sink-1ms") {
 			t.Errorf("a case %s although the sink takes 1 ms", r.Name)
 		}
+	}
+}
+
+// What is read at a rate takes its time, wherever it is restored.
+func TestRecoveriesFromASlowDiskTakeItsTime(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Filter = "0-increments"
+	cfg.Pressure = pressure.Config{SlowDisk: 2e6, Skew: 1.2, Stall: time.Millisecond, SlowSink: time.Millisecond, Seed: 3}
+	for _, r := range run(t, cfg, ckpt.Recovery).Cases {
+		if r.Metric == "time" && r.Ours.Median < 0.5*float64(cfg.State)/2e6 { // it may be stored in less
+			t.Errorf("%s: %v s for %d bytes at 2 MB/s", r.Name, r.Ours.Median, cfg.State)
+		}
+		if r.Goal != nil || r.Parameters["pressure_skew"] != 1.2 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestKindsOfPressureThatASuiteDoesNotTakeAreRefused(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Pressure = pressure.Config{Skew: 2}
+	if _, err := ckpt.Run(context.Background(), cfg, ckpt.Backpressure); err == nil || !strings.Contains(err.Error(), "not skew") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/overtake-stream/overtake/bench"
@@ -19,6 +17,15 @@ const (
 	Backpressure = "checkpoint-backpressure"
 	Recovery     = "recovery"
 )
+
+// Takes are the kinds of pressure that the jobs of a suite can be put under.
+func Takes(suite string) squeeze.Kinds {
+	all := squeeze.SlowSink | squeeze.Skew | squeeze.Stall | squeeze.Starve | squeeze.SlowDisk
+	if suite == Backpressure { // it has no keys
+		return all &^ squeeze.Skew
+	}
+	return all
+}
 
 // entryBytes is what a key and its count take without what surrounds them.
 const entryBytes = 16
@@ -39,9 +46,9 @@ type Config struct {
 	Checkpoints int           // of a measurement under backpressure; default 50, with Quick 20
 	Patience    time.Duration // for one of those; default 1 min, with Quick 4 s
 
-	// Pressure on the jobs of suites Checkpoint and Backpressure. A slow sink takes the
-	// place of those that Backpressure has, and is not for Checkpoint, whose state would
-	// take forever to fill. Skew is of no effect.
+	// Pressure on the jobs, of the kinds that the suite Takes. A slow sink of Backpressure
+	// takes the place of those that it has; in the others it begins once the state is filled,
+	// as a stall does. In Recovery that is the job that is killed, and that goes on.
 	Pressure squeeze.Config
 
 	// Progress gets a line for each step.
@@ -125,19 +132,13 @@ type group struct {
 	close func() error         // ends what is running
 }
 
-func (g group) wanted(filter string) bool {
-	for _, c := range g.cases {
-		if strings.Contains(c.Name, filter) {
-			return true
-		}
-	}
-	return false
-}
-
 // Run runs a suite. An error of any measurement ends it; the document then has what was
 // measured before.
 func Run(ctx context.Context, cfg Config, suite string) (*bench.Document, error) {
 	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if err := cfg.Pressure.Check(suite, Takes(suite)); err != nil {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
@@ -154,7 +155,7 @@ func Run(ctx context.Context, cfg Config, suite string) (*bench.Document, error)
 	}
 	var d *bench.Document
 	for _, g := range groups {
-		if !g.wanted(cfg.Filter) {
+		if !bench.Wanted(g.cases, cfg.Filter) {
 			continue
 		}
 		part, err := cfg.runGroup(ctx, suite, g)
@@ -178,10 +179,9 @@ func (c Config) runGroup(ctx context.Context, suite string, g group) (d *bench.D
 	if c.Quick {
 		size = 10
 	}
-	d, err = bench.Run(ctx, bench.Config{Pairs: c.Pairs, Quick: c.Quick, Size: size, Filter: c.Filter, Progress: c.Progress}, suite, g.cases)
+	d, err = bench.Run(ctx, bench.Config{Pairs: c.Pairs, Quick: c.Quick, Size: size, Filter: c.Filter, Progress: c.Progress, Pressure: c.Pressure}, suite, g.cases)
 	for i := range d.Cases {
 		d.Cases[i].Parameters["load_average"] = max(before, load())
-		maps.Copy(d.Cases[i].Parameters, c.Pressure.Parameters())
 	}
 	if g.after != nil {
 		g.after(d.Cases)

@@ -3,6 +3,7 @@ package ckpt
 import (
 	"context"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +25,26 @@ type counting struct {
 	Dir          string // of the store
 	More         squeeze.Config
 
-	base  *atomic.Uint64   // where the window begins
-	store checkpoint.Store // instead of Dir; nil: none
+	base    *atomic.Uint64        // where the window begins
+	pressed *atomic.Bool          // delays have begun; nil: they have from the start
+	place   func(n uint64) uint64 // where in the window the key of record number n is
+	store   checkpoint.Store      // instead of Dir; nil: none
+}
+
+// ready returns the job with what a copy of this program does not get as text.
+func (c counting) ready() counting {
+	c.base = new(atomic.Uint64)
+	if c.More.Skew == 0 {
+		c.place = func(n uint64) uint64 {
+			in, _ := bits.Mul64(n*0x9E3779B97F4A7C15, c.Window) // spread over the window
+			return in
+		}
+		return c
+	}
+	keys := sync.OnceValue(func() func(uint64) uint64 { return c.More.Keys(c.Window, nil) })
+	go keys() // while the state is restored, which takes as long
+	c.place = func(n uint64) uint64 { return keys()(n) }
+	return c
 }
 
 // record is the key of record number n.
@@ -33,8 +52,7 @@ func (c counting) record(n uint64) uint64 {
 	if n < c.Keys {
 		return n
 	}
-	in, _ := bits.Mul64(n*0x9E3779B97F4A7C15, c.Window) // spread over the window
-	return (c.base.Load() + in) % c.Keys
+	return (c.base.Load() + c.place(n)) % c.Keys
 }
 
 // job returns the job. Checkpoints are taken on request only.
@@ -49,7 +67,7 @@ func (c counting) job(sink overtake.Sink[count]) *overtake.Job {
 	numbers := overtake.From(job, generate.Source(c.record, generate.Options{Count: generate.Forever}),
 		overtake.WithName("generate"), overtake.WithUID("generate"))
 	counts := overtake.Count(overtake.KeyBy(numbers, func(k uint64) uint64 { return k }), overtake.WithUID("count"))
-	overtake.To(squeeze.Before(c.More, counts), sink, overtake.WithUID("sink"))
+	overtake.To(squeeze.BeforeOnce(c.More, c.pressed, counts), sink, overtake.WithUID("sink"))
 	return job
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/memory"
 )
 
@@ -24,20 +25,21 @@ type killed struct {
 	links   int // increments that follow the full checkpoint
 	process bool
 
-	dir   string
-	copy  *copied          // the process that is going to be killed
-	here  *overtake.Handle // or the job in this process
-	stop  context.CancelFunc
-	times []time.Duration // of all recoveries
-	begun []time.Duration // from the start of the process to the first record
-	used  []time.Duration // processor time until then
+	dir        string
+	copy       *copied          // the process that is going to be killed
+	here       *overtake.Handle // or the job in this process
+	stop       context.CancelFunc
+	closeStore func() error    // nil: none is open
+	times      []time.Duration // of all recoveries
+	begun      []time.Duration // from the start of the process to the first record
+	used       []time.Duration // processor time until then
 }
 
 func (k *killed) counting() counting {
 	return counting{
 		Keys: k.cfg.keys(), Window: k.cfg.window(), Parallelism: k.cfg.Parallelism, Mode: overtake.Aligned, Dir: filepath.Join(k.dir, "store"),
-		base: new(atomic.Uint64),
-	}
+		More: k.cfg.Pressure,
+	}.ready()
 }
 
 // ready fills the state and takes the checkpoints, in a process of its own.
@@ -71,6 +73,9 @@ func (k *killed) recover(ctx context.Context) (time.Duration, error) {
 		k.end()
 		at, err := k.run(ctx)
 		k.note(at.Sub(began), at.Sub(began), bench.CPUTime()-before)
+		if err == nil {
+			err = k.checked()
+		}
 		return at.Sub(began), err
 	}
 	k.copy.kill()
@@ -85,6 +90,9 @@ func (k *killed) recover(ctx context.Context) (time.Duration, error) {
 		_, err = fmt.Sscan(text, (*int64)(&own), (*int64)(&used))
 	}
 	k.note(took, own, used)
+	if err == nil {
+		err = k.checked()
+	}
 	return took, err
 }
 
@@ -97,7 +105,11 @@ func (k *killed) run(ctx context.Context) (at time.Time, err error) {
 	first := make(chan time.Time, 1)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	k.stop = cancel
-	if k.here, err = k.counting().job(firstRecord(func() { first <- time.Now() })).Start(own); err != nil {
+	c := k.counting()
+	if k.closeStore, err = c.slow(); err != nil {
+		return at, err
+	}
+	if k.here, err = c.job(firstRecord(func() { first <- time.Now() })).Start(own); err != nil {
 		return at, err
 	}
 	select {
@@ -118,6 +130,19 @@ func (k *killed) end() {
 	if k.here != nil {
 		_ = k.here.Wait() // it was cancelled
 	}
+	if k.closeStore != nil {
+		_ = k.closeStore() // the job has ended already
+		k.closeStore = nil
+	}
+}
+
+// checked returns what is wrong with the account of the job that runs here or in the copy.
+func (k *killed) checked() error {
+	if k.here != nil {
+		return bench.Accounts(k.here)
+	}
+	_, err := k.copy.hear("accounted")
+	return err
 }
 
 func (k *killed) close() error {
@@ -157,7 +182,7 @@ func (k *killed) read(ctx context.Context, _ bench.Size) (float64, error) {
 			return ignoreMissing(err)
 		}
 		defer f.Close()
-		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{k.cfg.Pressure.Reader(ctx, f)}, make([]byte, 1<<20))
 		return err
 	})
 	return time.Since(began).Seconds(), err
@@ -174,25 +199,55 @@ func ignoreMissing(err error) error {
 // count is the copy's part.
 func (t task) count(ctx context.Context) error {
 	began := time.Now()
-	c := t.Counting
-	c.base = new(atomic.Uint64)
-	var sink overtake.Sink[count]
+	c := t.Counting.ready()
+	first := make(chan struct{})
+	sink := memory.Discard[count]()
 	if t.Fill {
-		sink = memory.Discard[count]()
+		c.pressed = new(atomic.Bool) // never: it would take too long
 	} else {
-		sink = firstRecord(func() { say("first", fmt.Sprint(int64(time.Since(began)), int64(bench.CPUTime()))) })
+		sink = firstRecord(func() {
+			say("first", fmt.Sprint(int64(time.Since(began)), int64(bench.CPUTime())))
+			close(first)
+		})
 	}
-	h, err := c.job(sink).Start(ctx)
+	closeStore, err := c.slow()
 	if err != nil {
 		return err
 	}
+	h, err := c.job(sink).Start(ctx)
+	if err != nil {
+		return errors.Join(err, closeStore())
+	}
+	defer closeStore() // after an end that was not asked for
 	if t.Fill {
 		if err := c.fill(ctx, h, t.Links); err != nil {
 			return err
 		}
 		say("ready", "")
+		return h.Wait()
+	}
+	select {
+	case <-first:
+		if err := bench.Accounts(h); err != nil {
+			return err
+		}
+		say("accounted", "")
+	case <-h.Done():
 	}
 	return h.Wait()
+}
+
+// slow puts a slow disk before the store, if there is to be one.
+func (c *counting) slow() (closeStore func() error, err error) {
+	if c.More.SlowDisk == 0 {
+		return func() error { return nil }, nil
+	}
+	store, err := checkpoint.OpenDir(c.Dir, checkpoint.Options{})
+	if err != nil {
+		return nil, err
+	}
+	c.store = c.More.Store(store)
+	return store.Close, nil
 }
 
 // fill waits for all keys, and takes the checkpoints.

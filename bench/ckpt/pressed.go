@@ -40,6 +40,9 @@ func (p *pressed) latency(ctx context.Context, _ bench.Size, into *perf.Histogra
 			break
 		}
 	}
+	if err := bench.Accounts(r.h); err != nil {
+		return err
+	}
 	taken := r.h.Checkpoints()
 	p.taken = append(p.taken, taken...)
 	p.flights = append(p.flights, median(taken, func(c overtake.CheckpointStats) int64 { return c.InFlight }))

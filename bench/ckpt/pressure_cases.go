@@ -220,7 +220,7 @@ func (l *loss) slice(ctx context.Context, with bool) (float64, error) {
 			return 0, ctx.Err()
 		}
 	}
-	return float64(sink()-before) / time.Since(began).Seconds(), nil
+	return float64(sink()-before) / time.Since(began).Seconds(), bench.Accounts(l.r.h)
 }
 
 func (l *loss) close() error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
-	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/connectors/memory"
 )
 
@@ -28,7 +27,8 @@ type steady struct {
 	slices []slice // with checkpoints, in their order
 	plain  []slice // without
 	first  overtake.CheckpointStats
-	store  checkpoint.Store // that a slow disk is before; else nil
+
+	closeStore func() error // nil: none is open
 }
 
 // slice is what was measured in one.
@@ -47,16 +47,12 @@ func (s *steady) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	more := s.cfg.Pressure
-	more.SlowSink = 0
 	s.job = counting{
-		Keys: s.cfg.keys(), Window: s.cfg.window(), Parallelism: s.cfg.Parallelism, Mode: s.mode, Dir: dir, base: new(atomic.Uint64), More: more,
-	}
-	if s.cfg.Pressure.SlowDisk > 0 {
-		if s.store, err = checkpoint.OpenDir(dir, checkpoint.Options{}); err != nil {
-			return err
-		}
-		s.job.store = s.cfg.Pressure.Store(s.store)
+		Keys: s.cfg.keys(), Window: s.cfg.window(), Parallelism: s.cfg.Parallelism, Mode: s.mode, Dir: dir, More: s.cfg.Pressure,
+	}.ready()
+	s.job.pressed = new(atomic.Bool)
+	if s.closeStore, err = s.job.slow(); err != nil {
+		return err
 	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
@@ -69,6 +65,7 @@ func (s *steady) ready(ctx context.Context) error {
 	if s.seen, err = s.h.Checkpoint(ctx); err != nil {
 		return err
 	}
+	s.job.pressed.Store(true)
 	s.first = s.h.Checkpoints()[0]
 	return nil
 }
@@ -85,8 +82,8 @@ func (s *steady) close() error {
 			err = e
 		}
 	}
-	if s.store != nil {
-		err = errors.Join(err, s.store.Close())
+	if s.closeStore != nil {
+		err = errors.Join(err, s.closeStore())
 	}
 	return errors.Join(err, os.RemoveAll(s.job.Dir))
 }
@@ -125,7 +122,7 @@ func (s *steady) slice(ctx context.Context, with bool) (slice, error) {
 	records := float64(counted(s.h) - before)
 	sl := slice{rate: records / time.Since(began).Seconds(), cost: (bench.CPUTime() - used).Seconds() / max(1, records), taken: s.fresh()}
 	*s.kind(with) = append(*s.kind(with), sl)
-	return sl, nil
+	return sl, bench.Accounts(s.h)
 }
 
 // kind are the slices with checkpoints, or those without.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Suite is the name of the suite.
@@ -30,12 +31,18 @@ type Config struct {
 	Mode          overtake.CheckpointMode
 	Interval      time.Duration // between checkpoints; default 1 s, with Quick 100 ms
 	NoCheckpoints bool
-	SlowSink      time.Duration // that each row takes at the sink
+
+	// Pressure on the jobs. What the loops by hand take stays as it is.
+	Pressure pressure.Config
 
 	EventRate uint64 // events per second of event time; default: as many as make a run last a minute of it
 	Group     uint64 // see Options
 	Seed      uint64
 }
+
+// Takes are the kinds of pressure that the queries can be put under. Their keys are what
+// Nexmark says, skewed already.
+const Takes = pressure.SlowSink | pressure.Stall | pressure.Starve | pressure.SlowDisk
 
 // span is how much event time a measurement covers if nothing else is said: six windows.
 const span = time.Minute
@@ -85,13 +92,16 @@ func (c Config) Validate() error {
 	if !(c.Rate >= 0) || math.IsInf(c.Rate, 1) {
 		bad("Rate is %v: set a number of events per second, or 0 for half of the peak", c.Rate)
 	}
-	if c.Duration < 0 || c.Interval < 0 || c.SlowSink < 0 {
-		bad("Duration %v, Interval %v, SlowSink %v: none may be negative", c.Duration, c.Interval, c.SlowSink)
+	if c.Duration < 0 || c.Interval < 0 {
+		bad("Duration %v, Interval %v: none may be negative", c.Duration, c.Interval)
+	}
+	if c.NoCheckpoints && c.Pressure.SlowDisk > 0 {
+		bad("a slow disk is for checkpoints, which are off")
 	}
 	if _, err := Find(c.Queries); err != nil {
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, c.options(c.Events).Validate())...)
+	return errors.Join(append(errs, c.Pressure.Check(Suite, Takes), c.options(c.Events).Validate())...)
 }
 
 // options are those of a generator of so many events.

@@ -1,12 +1,18 @@
 package nexmark
 
-import "github.com/overtake-stream/overtake"
+import (
+	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
+)
 
 // Setup says how a query runs as a job.
 type Setup struct {
 	Engine overtake.Options
 	Pace   Pace
 	Output *Output // gets the result; required
+	// Pressure of a slow or stalled sink on what comes before the output. Others are up to
+	// Engine.
+	Pressure pressure.Config
 	// Check, if set, is called with every event, by all subtasks of the source. An error
 	// fails the job.
 	Check func() error
@@ -23,6 +29,6 @@ func (q Query) Job(g *Generator, s Setup) *overtake.Job {
 	if s.Check != nil {
 		events = overtake.TryMap(events, func(_ *overtake.Context, e *Event) (*Event, error) { return e, s.Check() })
 	}
-	q.build(&plan{gen: g, events: events, out: s.Output})
+	q.build(&plan{gen: g, events: events, out: s.Output, pressure: s.Pressure})
 	return job
 }

@@ -11,8 +11,7 @@ import (
 // Output is where a query's result goes. It serves one run of a job; the zero Output is
 // ready. Its result is exactly-once: it is taken back to the checkpoint when the job is.
 type Output struct {
-	Brief bool          // hash texts by their length alone, which is cheaper
-	Delay time.Duration // that each row, or change of one, takes
+	Brief bool // hash texts by their length alone, which is cheaper
 	// Latency, if set, gets the time from when the latest event that a row depends on was
 	// due, in nanoseconds: the row's event time says which that was. It needs a Pace.
 	Latency *perf.Histogram
@@ -79,8 +78,7 @@ type writer[T any] struct {
 	sink[T]
 	ctx   *operators.Context
 	tally Tally
-	owed  time.Duration // of delays
-	fresh bool          // rows have come since last
+	fresh bool // rows have come since last
 	last  time.Time
 }
 
@@ -90,10 +88,6 @@ func (w *writer[T]) Write(v T) error {
 	w.fresh = true
 	if w.out.Latency != nil && w.ctx.HasTime {
 		w.out.late(w.ctx.Time)
-	}
-	if w.owed += w.out.Delay; w.owed >= time.Millisecond { // a sleep is seldom shorter
-		time.Sleep(w.owed)
-		w.owed = 0
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Query is one of Nexmark's.
@@ -121,6 +122,8 @@ type plan struct {
 	gen    *Generator
 	events overtake.Stream[*Event]
 	out    *Output
+
+	pressure pressure.Config
 }
 
 // timed are the events with watermarks.
@@ -139,12 +142,12 @@ func bidsOf(events overtake.Stream[*Event]) overtake.Stream[*Bid] {
 
 // emit makes a stream of rows the query's result.
 func emit[R any](p *plan, s overtake.Stream[R], f fold[R]) {
-	overtake.To(s, sink[R]{p.out, func(t *Tally, row R) { addRow(t, f, row) }}, overtake.WithUID("result"))
+	overtake.To(pressure.Before(p.pressure, s), sink[R]{p.out, func(t *Tally, row R) { addRow(t, f, row) }}, overtake.WithUID("result"))
 }
 
 // emitChanges makes the table that changes lead to the query's result.
 func emitChanges[R any](p *plan, s overtake.Stream[change[R]], f fold[R]) {
-	overtake.To(s, sink[change[R]]{p.out, func(t *Tally, c change[R]) { addChange(t, f, c) }}, overtake.WithUID("result"))
+	overtake.To(pressure.Before(p.pressure, s), sink[change[R]]{p.out, func(t *Tally, c change[R]) { addChange(t, f, c) }}, overtake.WithUID("result"))
 }
 
 func uid(name string) []overtake.OpOption {

@@ -62,7 +62,7 @@ func (s *subject) engine(ctx context.Context) (run, error) {
 	if err := s.expect(); err != nil {
 		return run{}, err
 	}
-	out := &Output{Brief: true, Delay: s.cfg.SlowSink}
+	out := &Output{Brief: true}
 	debug.FreeOSMemory()
 	before := bench.CPUTime()
 	peak, err := s.job(ctx, s.gen, Pace{}, out)
@@ -116,20 +116,30 @@ func (s *subject) check(out *Output, want Result) error {
 func (s *subject) job(ctx context.Context, g *Generator, pace Pace, out *Output) (peak memory, err error) {
 	opts := overtake.Options{Parallelism: s.cfg.Parallelism, Restart: overtake.Restart{Attempts: -1}}
 	if !s.cfg.NoCheckpoints {
-		dir, err := os.MkdirTemp(s.cfg.Folder, "overtake-nexmark-")
-		if err != nil {
+		var dir string
+		if dir, err = os.MkdirTemp(s.cfg.Folder, "overtake-nexmark-"); err != nil {
 			return peak, err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		opts.Checkpoints = overtake.Checkpoints{Dir: dir, Interval: s.cfg.Interval, Mode: s.cfg.Mode}
+		var closeStore func() error
+		if closeStore, err = s.cfg.Pressure.Directory(&opts.Checkpoints); err != nil {
+			return peak, err
+		}
+		defer func() { err = errors.Join(err, closeStore()) }()
 	}
-	h, err := s.query.Job(g, Setup{Engine: opts, Pace: pace, Output: out}).Start(ctx)
+	setup := Setup{Engine: s.cfg.Pressure.Options(opts), Pace: pace, Output: out, Pressure: s.cfg.Pressure}
+	h, err := s.query.Job(g, setup).Start(ctx)
 	if err != nil {
 		return peak, err
 	}
 	m := watch(h)
 	err = h.Wait()
-	return m.stop(), err
+	peak = m.stop()
+	if err == nil {
+		err = bench.Accounts(h)
+	}
+	return peak, err
 }
 
 // warmUp is the part of a measurement of latency that does not count.
@@ -140,7 +150,7 @@ func (s *subject) latency(ctx context.Context, _ bench.Size, into *perf.Histogra
 	if err := s.setPace(ctx); err != nil {
 		return err
 	}
-	out := &Output{Brief: true, Delay: s.cfg.SlowSink, Latency: into, WarmUp: s.cfg.warmUp()}
+	out := &Output{Brief: true, Latency: into, WarmUp: s.cfg.warmUp()}
 	if _, err := s.job(ctx, s.pacedGen, Pace{Rate: s.pace}, out); err != nil {
 		return err
 	}

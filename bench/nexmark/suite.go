@@ -39,11 +39,7 @@ func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
 // runQuery measures one query. Without a case that is wanted it returns nil.
 func (c Config) runQuery(ctx context.Context, q Query) (*bench.Document, error) {
 	s := &subject{cfg: c, query: q}
-	wanted := false
-	for _, x := range s.cases() {
-		wanted = wanted || strings.Contains(x.Name, c.Filter)
-	}
-	if !wanted {
+	if !bench.Wanted(s.cases(), c.Filter) {
 		return nil, nil
 	}
 	var err error
@@ -54,7 +50,7 @@ func (c Config) runQuery(ctx context.Context, q Query) (*bench.Document, error) 
 	if c.Quick {
 		size = 10
 	}
-	d, err := bench.Run(ctx, bench.Config{Pairs: c.Pairs, Quick: c.Quick, Size: size, Filter: c.Filter, Progress: c.Progress}, Suite, s.cases())
+	d, err := bench.Run(ctx, bench.Config{Pairs: c.Pairs, Quick: c.Quick, Size: size, Filter: c.Filter, Progress: c.Progress, Pressure: c.Pressure}, Suite, s.cases())
 	if d != nil {
 		s.annotate(d.Cases)
 	}
@@ -70,7 +66,7 @@ func (s *subject) parameters() map[string]any {
 	o := c.options(c.Events).withDefaults()
 	return map[string]any{
 		"query": s.query.Name, "about": s.query.About, "events": c.Events, "events_per_second_of_event_time": o.Rate, "group": o.Group, "seed": o.Seed,
-		"parallelism": c.Parallelism, "checkpoints": mode, "checkpoint_interval_seconds": c.Interval.Seconds(), "slow_sink_seconds": c.SlowSink.Seconds(),
+		"parallelism": c.Parallelism, "checkpoints": mode, "checkpoint_interval_seconds": c.Interval.Seconds(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bench/nexmark"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // tiny measures next to nothing.
@@ -48,7 +49,8 @@ func TestQueriesAreMeasured(t *testing.T) {
 func TestMeasurementsAreConfigured(t *testing.T) {
 	cfg := tiny(t)
 	cfg.Queries, cfg.Filter = []string{"q2"}, "latency"
-	cfg.Rate, cfg.NoCheckpoints, cfg.SlowSink, cfg.Parallelism = 150_000, true, 10*time.Millisecond, 1
+	cfg.Rate, cfg.NoCheckpoints, cfg.Parallelism = 150_000, true, 1
+	cfg.Pressure.SlowSink = 10 * time.Millisecond
 	d, err := nexmark.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -68,5 +70,25 @@ func TestWrongConfigurationsAreReported(t *testing.T) {
 	}
 	if _, err := nexmark.Run(context.Background(), nexmark.Config{Filter: "nothing"}); err == nil {
 		t.Error("a filter without cases ran")
+	}
+}
+
+// The results are still checked, and rows cannot come faster than the sink lets them.
+func TestQueriesUnderPressureHaveTheSameResults(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Queries, cfg.Filter = []string{"running"}, "throughput"
+	cfg.Pressure = pressure.Config{SlowSink: 20 * time.Microsecond, Stall: 5 * time.Millisecond, Starve: true, SlowDisk: 10e6, Seed: 1}
+	d, err := nexmark.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := d.Cases[0]
+	rows, subtasks := float64(c.Parameters["result_rows"].(int64)), 2.0
+	if least := rows * 20e-6 / subtasks / 2; c.Ours.Median > float64(cfg.Events)/least || c.Parameters["pressure_starve"] != true {
+		t.Errorf("%v events/s, want at least %v s for %v rows: %v", c.Ours.Median, least, rows, c.Parameters)
+	}
+	cfg.Pressure = pressure.Config{Skew: 2}
+	if _, err := nexmark.Run(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "not skew") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -22,11 +22,11 @@ type Config struct {
 
 	Parallelism int    // of jobs and of the work by hand; default 2
 	Seed        uint64 // of the skewed keys; default 1
-
-	// Pressure on the jobs; the baseline is then the same job without it. A slow disk is
-	// of no effect: there are no checkpoints.
-	Pressure pressure.Config
 }
+
+// Takes are the kinds of pressure that the jobs can be put under; the baseline is then the
+// same job without it. There are no checkpoints for a slow disk.
+const Takes = pressure.SlowSink | pressure.Skew | pressure.Stall | pressure.Starve
 
 func (c Config) withDefaults() Config {
 	c.Parallelism, c.Seed = cmp.Or(c.Parallelism, 2), cmp.Or(c.Seed, 1)
@@ -39,7 +39,7 @@ func (c Config) Validate() error {
 	if c.Parallelism < 0 || c.Parallelism > 64 {
 		errs = append(errs, fmt.Errorf("operators: Parallelism is %d: set 1 to 64", c.Parallelism))
 	}
-	return errors.Join(append(errs, c.Pressure.Validate())...)
+	return errors.Join(append(errs, c.Pressure.Check(Suite, Takes))...)
 }
 
 // Run runs the suite. An error of any measurement ends it.
@@ -53,7 +53,10 @@ func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
 // Cases are those of the suite.
 func (c Config) Cases() (list []bench.Case) {
 	c = c.withDefaults()
-	flows := append(chains(), shuffles()...)
+	var flows []flow
+	if c.Pressure.Skew == 0 { // what is not keyed cannot be skewed
+		flows = append(chains(), shuffles()...)
+	}
 	for _, f := range append(flows, keyedFlows(c)...) {
 		list = append(list, c.cases(f)...)
 	}
@@ -83,7 +86,6 @@ func (c Config) cases(f flow) []bench.Case {
 	}
 	parameters := map[string]any{"parallelism": c.Parallelism, "record": 32, "records": f.count}
 	maps.Copy(parameters, f.parameters)
-	maps.Copy(parameters, c.Pressure.Parameters())
 	figure := func(name, metric, unit, better string, of func(trial) float64) bench.Case {
 		k := bench.Case{Name: f.name + name, Parameters: parameters, Metric: metric, Unit: unit, Better: better, Ours: sides[0].figure(of)}
 		for i, name := range names {
@@ -96,8 +98,6 @@ func (c Config) cases(f flow) []bench.Case {
 	heap := figure("/allocations", "allocations", "", bench.Lower, func(t trial) float64 { return t.allocated })
 	heap.Baselines = []bench.Baseline{{Name: "none", Run: bench.Constant(0)}}
 	heap.Goal = &bench.Goal{Baseline: "none", Ratio: 1}
-	if !c.Pressure.Active() {
-		rate.Goal = f.goal
-	}
+	rate.Goal = f.goal
 	return []bench.Case{rate, cost, heap}
 }

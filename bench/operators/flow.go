@@ -30,12 +30,16 @@ type hand struct {
 
 // ours is the side of the job.
 func (f flow) ours(c Config) *side {
+	var last *overtake.Handle
 	return &side{count: f.count, want: f.plain, run: func(ctx context.Context, n uint64) (uint64, error) {
 		job := overtake.NewJob(f.name, c.options())
 		total := f.build(c, job, n)
-		err := job.Run(ctx)
+		var err error
+		if last, err = job.Start(ctx); err == nil {
+			err = last.Wait()
+		}
 		return total(), err
-	}}
+	}, after: func() error { return bench.Accounts(last) }}
 }
 
 // by is the side of work by hand.

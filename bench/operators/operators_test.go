@@ -40,10 +40,8 @@ func TestFiguresOfAFilteredRunAreMeasuredByThemselves(t *testing.T) {
 }
 
 func TestPressureIsComparedWithTheSameJobWithoutIt(t *testing.T) {
-	cfg := operators.Config{
-		Config:   bench.Config{Pairs: 1, Size: 100, Filter: "keyBy/100k-keys"},
-		Pressure: pressure.Config{SlowSink: 50 * time.Microsecond, Skew: 1.2, Stall: 10 * time.Millisecond, Starve: true, Seed: 7},
-	}
+	cfg := operators.Config{Config: bench.Config{Pairs: 1, Size: 100, Filter: "keyBy/100k-keys"}}
+	cfg.Pressure = pressure.Config{SlowSink: 50 * time.Microsecond, Skew: 1.2, Stall: 10 * time.Millisecond, Starve: true, Seed: 7}
 	d, err := operators.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +56,8 @@ func TestPressureIsComparedWithTheSameJobWithoutIt(t *testing.T) {
 }
 
 func TestConfigurationsAreValidated(t *testing.T) {
-	for _, c := range []operators.Config{{Parallelism: -1}, {Pressure: pressure.Config{Skew: 0.5}}, {Pressure: pressure.Config{SlowDisk: 1}}} {
+	under := func(p pressure.Config) operators.Config { return operators.Config{Config: bench.Config{Pressure: p}} }
+	for _, c := range []operators.Config{{Parallelism: -1}, under(pressure.Config{Skew: 0.5}), under(pressure.Config{SlowDisk: 10_000})} {
 		if _, err := operators.Run(context.Background(), c); err == nil {
 			t.Errorf("no error for %+v", c)
 		}

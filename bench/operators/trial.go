@@ -21,6 +21,7 @@ type side struct {
 	count int64                                                       // of records in a full run
 	run   func(ctx context.Context, n uint64) (sum uint64, err error) // moves n of them
 	want  func(n uint64) uint64                                       // the sum; nil: not known
+	after func() error                                                // checks a run that was measured; may be nil
 
 	start  float64 // allocations of a run of one record
 	known  map[uint64]uint64
@@ -51,6 +52,11 @@ func (s *side) measure(ctx context.Context, size bench.Size) error {
 	}
 	if err := s.check(n, sum); err != nil {
 		return err
+	}
+	if s.after != nil {
+		if err := s.after(); err != nil {
+			return err
+		}
 	}
 	s.trials = append(s.trials, trial{
 		rate: float64(n) / elapsed.Seconds(), perCPU: float64(n) / max(used, 1e-6), allocated: share(allocated-s.start, n),

@@ -3,11 +3,14 @@ package perfcost
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"time"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Suite is the name of the suite.
@@ -22,44 +25,106 @@ type Config struct {
 
 	// Observe attaches a profiler to a process. nil: what that costs is not measured.
 	Observe Observer
+	// Traps measures the cost of a probe in this process at a no-op of 5 bytes and at one of
+	// 1 byte, in nanoseconds. nil: it is not measured.
+	Traps func(ctx context.Context) (five, one float64, err error)
 }
 
-// Run runs the suite. An error of any measurement ends it.
-func Run(ctx context.Context, cfg Config) (*bench.Document, error) {
+// Takes are the kinds of pressure that the jobs can be put under, those of the programs that
+// are compared alike. There are no checkpoints for a slow disk.
+const Takes = pressure.SlowSink | pressure.Skew | pressure.Stall | pressure.Starve
+
+// observedPairs is how many pairs of windows there are for each pair of other measurements:
+// one that is observed differs by less than the machine from itself.
+const observedPairs = 3
+
+// Run runs the suite. An error of any measurement ends it; the document then has what was
+// measured before.
+func Run(ctx context.Context, cfg Config) (d *bench.Document, err error) {
+	if err := cfg.Pressure.Check(Suite, Takes); err != nil {
+		return nil, err
+	}
 	folder, err := os.MkdirTemp("", "perfcost-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	if cfg.Progress != nil {
-		cfg.Progress("building programs with and without the account of times")
+	if cfg.Progress == nil {
+		cfg.Progress = func(string) {}
 	}
+	cfg.Progress("building programs with and without the account of times")
 	p, err := build(ctx, cmp.Or(cfg.Tool, "go"), cmp.Or(cfg.Module, "."), folder)
 	why := ""
 	if err != nil {
 		p, why = programs{}, err.Error()
 	}
-	list := cases(p, why)
-	switch {
-	case cfg.Observe == nil:
-	case why == "":
-		list = append(list, observed(p.with, cfg.Observe)...)
-	case cfg.Progress != nil:
-		cfg.Progress("no profiler is attached: " + why)
+	jobs, traps := cfg.Config, cfg.Config
+	traps.Pressure = pressure.Config{}
+	watched := cfg.Config
+	watched.Pairs = observedPairs * watched.WithDefaults().Pairs
+	contest := &duel{program: p.with, work: Work{Job: steadyJob, Pressure: cfg.Pressure}, observe: cfg.Observe}
+	defer func() { err = errors.Join(err, contest.end()) }()
+	for _, part := range []struct {
+		bench.Config
+		cases []bench.Case
+	}{{jobs, cfg.cases(p, why)}, {traps, cfg.places(ctx)}, {watched, cfg.contest(contest, why)}} {
+		if !bench.Wanted(part.cases, cfg.Filter) {
+			continue
+		}
+		more, err := bench.Run(ctx, part.Config, Suite, part.cases)
+		if d = d.Join(more); err != nil {
+			return d, err
+		}
 	}
-	return bench.Run(ctx, cfg.Config, Suite, list)
+	if d == nil {
+		return nil, fmt.Errorf("perfcost: no case has %q in its name", cfg.Filter)
+	}
+	return d, nil
+}
+
+// contest are the cases of what an observer costs. The job has no keys to skew.
+func (c Config) contest(d *duel, why string) []bench.Case {
+	if c.Observe == nil || c.Pressure.Skew > 0 {
+		return nil
+	}
+	if why != "" {
+		c.Progress("no profiler is attached: " + why)
+		return nil
+	}
+	return d.cases()
+}
+
+// places are the cases of what probe points cost, which no pressure has to do with.
+func (c Config) places(ctx context.Context) []bench.Case {
+	if c.Pressure.Active() {
+		return nil
+	}
+	list := gates()
+	if c.Traps != nil {
+		list = append(list, trap(ctx, c.Traps))
+	}
+	return list
 }
 
 // compiledOut is the name of the baseline.
 const compiledOut = "compiled out"
 
-// cases are those of the suite. why says why there is no baseline; empty: there is.
-func cases(p programs, why string) (list []bench.Case) {
+// cases are those of the programs that are compared. why says why there is no baseline;
+// empty: there is.
+func (c Config) cases(p programs, why string) (list []bench.Case) {
 	for _, job := range []struct {
 		name    string
 		records int64
 	}{{"exchange", 100_000_000}, {"keyBy", 40_000_000}, {"workers", 40_000_000}} {
-		work := func(s bench.Size) Work { return Work{Job: job.name, Records: uint64(s.Of(job.records))} }
+		if c.Pressure.Skew > 0 && job.name != "keyBy" {
+			continue // it has no keys
+		}
+		if c.Pressure.SlowSink > 0 { // two seconds of work are enough
+			job.records = min(job.records, max(1000, int64(2*time.Second/c.Pressure.SlowSink)))
+		}
+		work := func(s bench.Size) Work {
+			return Work{Job: job.name, Records: uint64(s.Of(job.records)), Pressure: c.Pressure}
+		}
 		pair := func(name string, c bench.Case, figure func(w Work, o Outcome) float64, goal float64) {
 			c.Name = job.name + "/" + name
 			c.Parameters = map[string]any{"records": job.records}
@@ -69,6 +134,9 @@ func cases(p programs, why string) (list []bench.Case) {
 			func(w Work, o Outcome) float64 { return float64(w.Records) / o.Seconds }, 0.99)
 		pair("cpu", bench.Case{Metric: "cpu", Unit: "s/record", Better: bench.Lower},
 			func(w Work, o Outcome) float64 { return o.CPU / float64(w.Records) }, 1.01)
+	}
+	if c.Pressure.Active() {
+		return list // latencies at a fixed rate would be those of the pressure
 	}
 	const rate, records = 50_000, 250_000
 	paced := func(s bench.Size) Work { return Work{Job: "exchange", Records: uint64(s.Of(records)), Rate: rate} }
@@ -84,7 +152,7 @@ func cases(p programs, why string) (list []bench.Case) {
 		c.Parameters = map[string]any{"records": records, "rate": rate, "from": "intended time"}
 		list = append(list, compared(c, p, why, paced, q.figure, q.goal))
 	}
-	return append(list, gates()...)
+	return list
 }
 
 // compared fills in both sides of a case.

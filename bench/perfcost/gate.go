@@ -55,3 +55,24 @@ func nanoseconds(name string, goal float64, calls func(n int64)) bench.Case {
 		Goal:      &bench.Goal{Baseline: "limit", Ratio: 1},
 	}
 }
+
+// trap is the case of a probe at a no-op of 5 bytes, which a kernel may replace by a call,
+// against one at a plain no-op of 1 byte, which it replaces by a breakpoint.
+func trap(ctx context.Context, measure func(context.Context) (five, one float64, err error)) bench.Case {
+	const plain = "probe/plain (1 byte)"
+	c := bench.Case{
+		Name: "probe/nop5", Metric: "time", Unit: "s", Better: bench.Lower, Parameters: map[string]any{"program": "empty"},
+		Goal: &bench.Goal{Baseline: plain, Ratio: 0.5},
+	}
+	if _, _, err := measure(ctx); err != nil {
+		c.Skip = err.Error()
+		return c
+	}
+	var one float64
+	c.Ours = func(ctx context.Context, _ bench.Size) (five float64, err error) {
+		five, one, err = measure(ctx)
+		return five / 1e9, err
+	}
+	c.Baselines = []bench.Baseline{{Name: plain, Run: func(context.Context, bench.Size) (float64, error) { return one / 1e9, nil }}}
+	return c
+}

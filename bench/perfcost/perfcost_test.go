@@ -16,6 +16,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bench"
 	"github.com/overtake-stream/overtake/bench/perfcost"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/perf"
 )
 
@@ -123,7 +124,54 @@ func TestAnObserverIsAttachedForItsSideOnly(t *testing.T) {
 	if r := d.Cases[0]; !(r.Ours.Median > 0) || len(r.Baselines) != 1 || !(r.Baselines[0].Median > 0) {
 		t.Errorf("%+v, want both sides measured", r)
 	}
-	if attached.Load() == 0 || running.Load() != 0 {
-		t.Errorf("%d observers were attached, %d are left", attached.Load(), running.Load())
+	if attached.Load() != 4 || running.Load() != 0 {
+		t.Errorf("%d observers were attached, want one for each of 1+3 windows; %d are left", attached.Load(), running.Load())
+	}
+	if q, _ := d.Cases[0].Parameters["ratio_first_quartile"].(float64); !(q > 0) {
+		t.Errorf("parameters %v", d.Cases[0].Parameters)
+	}
+}
+
+func TestTrapsAreComparedOrSayWhyNot(t *testing.T) {
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 10_000, Filter: "probe/nop5"}, Tool: "no-such-command"}
+	cfg.Traps = func(context.Context) (five, one float64, err error) { return 200, 500, nil }
+	d, err := perfcost.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := d.Cases[0]; r.Ours.Median != 200e-9 || r.Baselines[0].Median != 500e-9 || !r.Goal.Met {
+		t.Errorf("%+v", r)
+	}
+	cfg.Traps = func(context.Context) (five, one float64, err error) {
+		return 0, 0, errors.New("operation not permitted")
+	}
+	if d, err = perfcost.Run(context.Background(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := d.WriteText(&text); err != nil || !strings.Contains(text.String(), "n/a  operation not permitted") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+}
+
+func TestJobsUnderPressureAreHeldUp(t *testing.T) {
+	const each = 100 * time.Microsecond
+	p := pressure.Config{SlowSink: each, Stall: 5 * time.Millisecond, Starve: true, Skew: 1.5, Seed: 1}
+	o, err := perfcost.Work{Job: "keyBy", Records: 2000, Pressure: p}.Do(context.Background())
+	// Each of two subtasks has 1000 records; of a sleep, less than 1 ms is left over.
+	if err != nil || o.Read != 2000 || o.Seconds < 0.099 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	cfg := perfcost.Config{Config: bench.Config{Pairs: 1, Size: 10_000, Pressure: p}, Tool: "no-such-command"}
+	d, err := perfcost.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Cases) != 2 || d.Cases[0].Name != "keyBy/throughput" || d.Cases[0].Parameters["pressure_skew"] != 1.5 {
+		t.Errorf("%+v, want what has keys alone", d.Cases)
+	}
+	cfg.Pressure = pressure.Config{SlowDisk: 1e6}
+	if _, err := perfcost.Run(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "not slow-disk") {
+		t.Errorf("error %v", err)
 	}
 }

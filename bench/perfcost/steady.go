@@ -64,6 +64,7 @@ func (s *steady) end() (err error) {
 		if h == nil {
 			continue
 		}
+		err = errors.Join(err, bench.Accounts(h))
 		select {
 		case <-h.Done():
 			err = errors.Join(err, h.Wait())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/overtake-stream/overtake"
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/connectors/generate"
 	"github.com/overtake-stream/overtake/connectors/memory"
 	"github.com/overtake-stream/overtake/perf"
@@ -22,6 +23,8 @@ type Work struct {
 	Job     string  // "exchange", "keyBy", "workers"
 	Records uint64  // altogether
 	Rate    float64 // of records a second, for latencies; 0: as fast as can be
+
+	Pressure pressure.Config // on the job; Skew is for "keyBy" only
 }
 
 // Outcome is what became of it.
@@ -47,7 +50,7 @@ func (w Work) Do(ctx context.Context) (o Outcome, err error) {
 	case "exchange":
 		o.Read, err = w.run(ctx, w.build(overtake.Options{Parallelism: 1}, start, &latencies, exchange))
 	case "keyBy":
-		o.Read, err = w.run(ctx, w.build(overtake.Options{Parallelism: 2}, start, &latencies, keyed))
+		o.Read, err = w.run(ctx, w.build(overtake.Options{Parallelism: 2}, start, &latencies, w.keyed()))
 	case "workers":
 		o.Read, err = w.workers(ctx, start, &latencies)
 	default:
@@ -70,15 +73,18 @@ func exchange(in overtake.Stream[uint64]) overtake.Stream[uint64] {
 	return overtake.Map(in.Rebalance(), func(v uint64) uint64 { return v }).Rebalance()
 }
 
-// keyed keeps a total for each of 1024 keys.
-func keyed(in overtake.Stream[uint64]) overtake.Stream[uint64] {
-	keys := overtake.KeyBy(in, func(v uint64) uint64 { return v & 1023 })
-	last := overtake.Reduce(keys, func(_, b uint64) uint64 { return b }, overtake.WithUID("last"))
-	return last.Rebalance()
+// keyed keeps the last value of each of 1024 keys.
+func (w Work) keyed() shape {
+	const keys = 1024
+	key := w.Pressure.Keys(keys, func(v uint64) uint64 { return v % keys })
+	return func(in overtake.Stream[uint64]) overtake.Stream[uint64] {
+		last := overtake.Reduce(overtake.KeyBy(in, key), func(_, b uint64) uint64 { return b }, overtake.WithUID("last"))
+		return last.Rebalance()
+	}
 }
 
 func (w Work) build(opts overtake.Options, start time.Time, latencies *perf.Histogram, between shape) *overtake.Job {
-	job := overtake.NewJob("perfcost", opts)
+	job := overtake.NewJob("perfcost", w.Pressure.Options(opts))
 	from := generate.Options{Count: w.Records, Rate: w.Rate}
 	sink := memory.Discard[uint64]()
 	if w.Rate > 0 {
@@ -92,7 +98,7 @@ func (w Work) build(opts overtake.Options, start time.Time, latencies *perf.Hist
 		})
 	}
 	in := overtake.From(job, generate.Source(func(n uint64) uint64 { return n }, from))
-	overtake.To(between(in), sink)
+	overtake.To(pressure.Before(w.Pressure, between(in)), sink)
 	return job
 }
 
@@ -104,6 +110,9 @@ func (w Work) run(ctx context.Context, job *overtake.Job) (uint64, error) {
 	}
 	err = h.Wait()
 	all := h.Stats()
+	if err == nil {
+		err = bench.Accounts(h)
+	}
 	return all[len(all)-1].Records, err
 }
 

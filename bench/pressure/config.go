@@ -20,16 +20,14 @@ type Config struct {
 	Stall time.Duration
 	// Starve leaves each channel one buffer of credit, and none to borrow.
 	Starve bool
-	// SlowDisk is the bytes per second that the checkpoints' store takes, all writers
-	// together. 0: as fast as it can.
+	// SlowDisk is the bytes per second that the checkpoints' store takes or gives, all who
+	// write and read together. 0: as fast as it can.
 	SlowDisk int64
 	Seed     uint64
 }
 
 // Active reports whether anything is under pressure.
-func (c Config) Active() bool {
-	return c.SlowSink > 0 || c.Skew > 0 || c.Stall > 0 || c.Starve || c.SlowDisk > 0
-}
+func (c Config) Active() bool { return c.Kinds() != 0 }
 
 // Validate reports all that is wrong.
 func (c Config) Validate() error {

@@ -1,8 +1,12 @@
 package pressure_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,6 +152,89 @@ func TestSlowDisksTakeTheirTime(t *testing.T) {
 	cancel()
 	if _, err := w.Write(make([]byte, 10<<20)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a write that was given up: %v", err)
+	}
+}
+
+func TestSlowDisksGiveSlowly(t *testing.T) {
+	ctx := context.Background()
+	memory := checkpoint.NewMemory()
+	defer memory.Close()
+	if _, err := checkpoint.Claim(ctx, memory, 0); err != nil {
+		t.Fatal(err)
+	}
+	w, err := memory.Create(ctx, checkpoint.BlobName{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 50_000)); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := w.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := pressure.Config{SlowDisk: 1_000_000}
+	for name, b := range map[string]checkpoint.Blobs{"store": c.Store(memory), "blobs": c.Blobs(memory)} {
+		began := time.Now()
+		r, err := b.Open(ctx, ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, r)
+		if d := time.Since(began); err != nil || n != 50_000 || d < 50*time.Millisecond {
+			t.Errorf("%s: %d bytes at 1 MB/s in %v, %v", name, n, d, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	began := time.Now()
+	if _, err := io.Copy(c.Writer(ctx, io.Discard), c.Reader(ctx, bytes.NewReader(make([]byte, 30_000)))); err != nil || time.Since(began) < 60*time.Millisecond {
+		t.Errorf("30 kB at 1 MB/s, twice, in %v: %v", time.Since(began), err)
+	}
+}
+
+func TestPressureBeginsWhenItIsTold(t *testing.T) {
+	job := overtake.NewJob("later", overtake.Options{Parallelism: 1})
+	numbers := overtake.From(job, generate.Source(func(n uint64) uint64 { return n }, generate.Options{Count: 1000}))
+	var on atomic.Bool // never
+	overtake.To(pressure.BeforeOnce(pressure.Config{SlowSink: time.Hour, Stall: time.Hour}, &on, numbers), memory.Discard[uint64]())
+	if err := job.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	d := pressure.Config{Stall: time.Millisecond, Seed: 1}.Delays()
+	d.Wait(1, 0, 2, nil)
+	if n := d.Stalls(); n != 0 {
+		t.Errorf("a reader stood still that was not to: %d times", n)
+	}
+	d.Wait(1, 1, 2, nil)
+	if n := d.Stalls(); n != 1 {
+		t.Errorf("the other has stood still %d times", n)
+	}
+	if d := (pressure.Config{Starve: true}).Delays(); d != nil || d.Stalls() != 0 {
+		t.Error("there are delays without such pressure")
+	}
+}
+
+func TestKindsAreSetsOfPressure(t *testing.T) {
+	c := pressure.Config{SlowSink: 1, Spin: true, Skew: 2, Stall: 1, Starve: true, SlowDisk: 1000, Seed: 5}
+	all := pressure.SlowSink | pressure.Skew | pressure.Stall | pressure.Starve | pressure.SlowDisk
+	if c.Kinds() != all || all.String() != "slow-sink, skew, stall, starve, slow-disk" {
+		t.Errorf("%v", c.Kinds())
+	}
+	for _, one := range all.Each() {
+		if only := c.Only(one); only.Kinds() != one || only.Seed != 5 {
+			t.Errorf("only %v: %+v", one, only)
+		}
+		if err := c.Only(one).Check("x", all&^one); err == nil || !strings.Contains(err.Error(), "not "+one.String()) {
+			t.Errorf("%v: %v", one, err)
+		}
+		if err := c.Check("x", all); err != nil {
+			t.Error(err)
+		}
+	}
+	if (pressure.Config{Seed: 1}).Active() || (pressure.Config{}).Kinds() != 0 {
+		t.Error("a seed alone is no pressure")
 	}
 }
 

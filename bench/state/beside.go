@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"hash/crc32"
 	"sync/atomic"
 	"time"
@@ -38,7 +39,7 @@ func (s *server) beside(q request, c cow) (reply, error) {
 			limit = 0
 			go func() {
 				start := s.clock.Now()
-				st, err := snap.Write(&sink{}, 0)
+				st, err := snap.Write(s.spec.Pressure.Writer(context.Background(), &sink{}), 0)
 				writing += s.clock.Now() - start
 				bytes += st.Bytes
 				done.Store(true)
@@ -92,7 +93,7 @@ func (s *server) ring(q request) ring {
 		n = min(n, q.Window*q.Count)
 	}
 	r := ring{keys: make([]uint64, min(n, 4*s.spec.N))}
-	draw(q.Seed, s.spec.N).fill(r.keys)
+	s.draw(q.Seed).fill(r.keys)
 	return r
 }
 

@@ -99,6 +99,11 @@ func (p *plan) speedCases() []bench.Case {
 			Name: p.name(name), Metric: "throughput", Unit: "op/s", Better: bench.Higher,
 			Parameters: p.parameters(map[string]any{"operations": p.reduced(4e6)}),
 			Ours:       run(op)(kindOurs).Run, Baselines: p.baselines(run(base), others...),
+			Annotate: func(parameters map[string]any) {
+				if p.cfg.Pressure.Skew > 0 && op != "get" {
+					parameters[firstKey] = p.shares[op]
+				}
+			},
 		}
 	}
 	update := one("update", "update", "update")

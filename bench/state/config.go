@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 )
 
 // Config says how to run the suite. The zero value means the defaults.
@@ -28,9 +28,16 @@ type Config struct {
 	// Large is the size from which on cases whose runs load the store have one pair, and
 	// those that restore, settle or collect all of it two. Default 50 million.
 	Large int64
+	// Pressure: of Skew, the keys that are updated and read, of all stores; of SlowDisk, what
+	// snapshots are written to. There are only the cases that it has an effect on.
+	Pressure pressure.Config
+
 	// Progress gets a line for each step.
 	Progress func(line string)
 }
+
+// Takes are the kinds of pressure that stores can be put under.
+const Takes = pressure.Skew | pressure.SlowDisk
 
 func (c Config) withDefaults() Config {
 	if len(c.Sizes) == 0 {
@@ -78,7 +85,7 @@ func (c Config) Validate() error {
 	if c.Pairs < 1 {
 		errs = append(errs, fmt.Errorf("state: Pairs is %d: set at least 1", c.Pairs))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.Pressure.Check("state", Takes))...)
 }
 
 // Run runs the suite. An error of any measurement ends it.
@@ -90,13 +97,13 @@ func Run(ctx context.Context, cfg Config) (d *bench.Document, err error) {
 	f := &fleet{peers: map[spec]*peer{}}
 	defer func() { err = errors.Join(err, f.keep(func(spec) bool { return false })) }()
 	for _, g := range cfg.groups(f) {
-		if !g.wanted(cfg.Filter) {
+		if !bench.Wanted(g.cases, cfg.Filter) || cfg.Pressure.Active() && g.takes&cfg.Pressure.Kinds() == 0 {
 			continue
 		}
 		if err := f.keep(g.alive); err != nil {
 			return d, err
 		}
-		part, err := bench.Run(ctx, bench.Config{Pairs: g.pairs, Quick: cfg.Quick, Filter: cfg.Filter, Progress: cfg.Progress}, "state", g.cases)
+		part, err := bench.Run(ctx, bench.Config{Pairs: g.pairs, Quick: cfg.Quick, Filter: cfg.Filter, Progress: cfg.Progress, Pressure: cfg.Pressure.Only(g.takes)}, "state", g.cases)
 		d = d.Join(part)
 		if err != nil {
 			return d, err
@@ -117,13 +124,5 @@ type group struct {
 	pairs int
 	alive func(spec) bool      // which processes may go on
 	after func([]bench.Result) // adds to the results what is known only then
-}
-
-func (g group) wanted(filter string) bool {
-	for _, c := range g.cases {
-		if strings.Contains(c.Name, filter) {
-			return true
-		}
-	}
-	return false
+	takes pressure.Kinds       // that have an effect on them
 }

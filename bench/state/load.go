@@ -89,7 +89,7 @@ func residentBytes() float64 {
 // allocations is the number of heap allocations of an update.
 func (s *server) allocations(q request) (reply, error) {
 	var before, after runtime.MemStats
-	d, keys := draw(q.Seed, s.spec.N), make([]uint64, block)
+	d, keys := s.draw(q.Seed), make([]uint64, block)
 	count := int64(0)
 	runtime.ReadMemStats(&before)
 	for ; count < q.Count; count += block {

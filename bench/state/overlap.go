@@ -4,7 +4,7 @@ package state
 // keys, and returns the most memory, in bytes for a key, that the map used. With Keep,
 // each is released only after the next was taken; else halfway to the next.
 func (s *server) overlap(q request, c cow) (reply, error) {
-	d, keys, last := draw(q.Seed, s.spec.N), make([]uint64, block), func() {}
+	d, keys, last := s.draw(q.Seed), make([]uint64, block), func() {}
 	peak := int64(0)
 	some := func() error {
 		for left := max(1, s.spec.N/20); left > 0; left -= int64(len(keys)) {

@@ -10,7 +10,7 @@ import (
 // thread had the processor meanwhile; the last Keep of them stay open. A negative Keep takes none, to show what else there is in the
 // figures.
 func (s *server) pause(q request) (reply, error) {
-	d, keys := draw(q.Seed, s.spec.N), make([]uint64, q.Window)
+	d, keys := s.draw(q.Seed), make([]uint64, q.Window)
 	t, own, open := &tally{}, &tally{}, make([]func(), 0, max(0, q.Keep)+1)
 	take := s.store.snapshot
 	if c, ok := s.store.(cow); ok && q.Confirm {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/perf"
 )
 
@@ -16,16 +17,21 @@ type plan struct {
 	fleet  *fleet
 	layout layout
 	n      int64
-	first  int64 // the smallest size of this layout
+	first  int64              // the smallest size of this layout
+	shares map[string]float64 // of the first key, by operation; with skew
+}
+
+func newPlan(c Config, f *fleet, l layout, n, first int64) *plan {
+	return &plan{cfg: c, fleet: f, layout: l, n: n, first: first, shares: map[string]float64{}}
 }
 
 // groups are all cases in the order in which they run.
 func (c Config) groups(f *fleet) (list []group) {
 	sizes := slices.Sorted(slices.Values(c.Sizes))
 	for _, n := range sizes {
-		list = append(list, (&plan{c, f, layout{8, 8}, n, sizes[0]}).groups()...)
+		list = append(list, newPlan(c, f, layout{8, 8}, n, sizes[0]).groups()...)
 	}
-	return append(list, (&plan{c, f, layout{16, 200}, c.Records, c.Records}).groups()...)
+	return append(list, newPlan(c, f, layout{16, 200}, c.Records, c.Records).groups()...)
 }
 
 func (p *plan) groups() []group {
@@ -45,19 +51,19 @@ func (p *plan) groups() []group {
 		{cases: p.loadCases(), pairs: pairs, alive: alive(kindOurs, kindBuiltin, kindNone)},
 		{cases: p.sizeCases(), pairs: 1, alive: alive(kindOurs, kindBuiltin)},
 		{cases: p.writeCases("write/as-loaded", true), pairs: pairs, alive: alive(kindOurs, kindBuiltin)},
-		{cases: p.speedCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
-		{cases: during.cases, pairs: few, alive: alive(all...), after: during.after},
-		{cases: p.pauseCases(), pairs: p.cfg.Pairs, alive: alive(all...)},
+		{cases: p.speedCases(), pairs: p.cfg.Pairs, alive: alive(all...), takes: pressure.Skew},
+		{cases: during.cases, pairs: few, alive: alive(all...), after: during.after, takes: Takes},
+		{cases: p.pauseCases(), pairs: p.cfg.Pairs, alive: alive(all...), takes: pressure.Skew},
 		{cases: p.collectCases(), pairs: few, alive: alive(kindOurs, kindPointers)},
 		{cases: append(p.writeCases("write", false), p.restoreCase()), pairs: few, alive: alive(kindOurs)},
-		{cases: p.fileCases(), pairs: pairs, alive: alive(kindOurs)},
+		{cases: p.fileCases(), pairs: pairs, alive: alive(kindOurs), takes: pressure.SlowDisk},
 		{cases: p.incrementCases(), pairs: pairs, alive: alive(kindOurs)},
 		{cases: p.overlapCases(), pairs: 1, alive: alive(kindOurs)},
 	}
 }
 
 // spec is that of a kind at this size.
-func (p *plan) spec(kind string) spec { return spec{kind, p.layout, p.n} }
+func (p *plan) spec(kind string) spec { return spec{kind, p.layout, p.n, p.cfg.Pressure} }
 
 func (p *plan) name(text string) string {
 	return fmt.Sprintf("%s/%s/%s", p.layout, count(p.n), text)
@@ -119,6 +125,9 @@ func (p *plan) measure(kind string, q request) bench.Measure {
 			return 0, err
 		}
 		r, err := peer.ask(q)
+		if kind == kindOurs {
+			p.shares[q.Op] = r.More[firstKey]
+		}
 		return r.Value, err
 	}
 }

@@ -14,6 +14,8 @@ type server struct {
 	clock perf.Clock // for latencies
 	busy  perf.Clock // for rates of what one thread does
 	store subject
+
+	skewed func(n uint64) uint64 // keys under the pressure of skew; nil: none, or not drawn yet
 }
 
 var errUnsupported = errors.New("the store cannot do this")
@@ -78,14 +80,20 @@ func rate(count int64, took time.Duration) reply {
 	return reply{Value: float64(count) / max(took.Seconds(), 1e-9)}
 }
 
+// firstKey is the share of key number 0 among skewed ones.
+const firstKey = "first_key_share"
+
 func (s *server) update(q request, f func([]uint64) error) (reply, error) {
-	took, err := timed(s.busy, draw(q.Seed, s.spec.N), q.Count, f)
-	return rate(q.Count, took), err
+	d := s.draw(q.Seed)
+	took, err := timed(s.busy, d, q.Count, f)
+	r := rate(q.Count, took)
+	r.More = map[string]float64{firstKey: float64(d.first) / float64(q.Count)}
+	return r, err
 }
 
 func (s *server) get(q request) (reply, error) {
 	sum := uint64(0)
-	took, err := timed(s.busy, draw(q.Seed, s.spec.N), q.Count, func(keys []uint64) error {
+	took, err := timed(s.busy, s.draw(q.Seed), q.Count, func(keys []uint64) error {
 		sum += s.store.get(keys)
 		return nil
 	})

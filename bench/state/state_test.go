@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/overtake-stream/overtake/bench"
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bench/state"
 )
 
@@ -126,6 +127,40 @@ func TestEndsWhenItsContextDoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := state.Run(ctx, tiny(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStoresUnderPressureHaveTheCasesThatItActsOn(t *testing.T) {
+	cfg := tiny(t)
+	cfg.Sizes, cfg.Pressure = cfg.Sizes[:1], pressure.Config{Skew: 2, SlowDisk: 1_000_000, Seed: 1}
+	d, err := state.Run(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bench.Result{}
+	for _, r := range d.Cases {
+		seen[r.Name] = r
+		if r.Goal != nil {
+			t.Errorf("%s: goals are not for stores under pressure", r.Name)
+		}
+	}
+	update, file, during := seen["8+8/2k/update"], seen["8+8/2k/write/file"], seen["8+8/2k/update/while-written"]
+	// By Zipf's law with exponent 2, the first key has 1/1.64 of all.
+	if share, _ := update.Parameters["first_key_share"].(float64); share < 0.58 || share > 0.65 {
+		t.Errorf("update: %v", update.Parameters)
+	}
+	if r := file.Ours.Median; r <= 0 || r > 1_000_000 || file.Parameters["pressure_skew"] != nil {
+		t.Errorf("write/file: %v B/s, %v", r, file.Parameters)
+	}
+	if r, _ := during.Parameters["written_bytes_per_second"].(float64); r <= 0 || r > 1_000_000 {
+		t.Errorf("update/while-written: %v", during.Parameters)
+	}
+	if _, ok := seen["8+8/2k/load/max"]; ok {
+		t.Error("loading is not under pressure, and is there")
+	}
+	cfg.Pressure = pressure.Config{Starve: true}
+	if _, err := state.Run(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "not starve") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,8 +2,10 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -67,7 +69,7 @@ func (s *server) writeFile(q request, c cow) (reply, error) {
 	defer c.state().Abandon(snap.Mark())
 	defer snap.Release()
 	size := int64(0)
-	took, err := s.toFile(q.Path, func(f *os.File) error {
+	took, err := s.toFile(q.Path, func(f io.Writer) error {
 		st, err := snap.Write(f, 0)
 		size = st.Bytes
 		return err
@@ -79,7 +81,7 @@ func (s *server) writeFile(q request, c cow) (reply, error) {
 
 // fillFile is the same for Bytes of no meaning.
 func (s *server) fillFile(q request) (reply, error) {
-	took, err := s.toFile(q.Path, func(f *os.File) error {
+	took, err := s.toFile(q.Path, func(f io.Writer) error {
 		b := bytes.Repeat([]byte("overtake"), 1<<17)
 		for left := q.Bytes; left > 0; left -= int64(len(b)) {
 			if _, err := f.Write(b[:min(left, int64(len(b)))]); err != nil {
@@ -91,14 +93,14 @@ func (s *server) fillFile(q request) (reply, error) {
 	return rate(q.Bytes, took), err
 }
 
-func (s *server) toFile(folder string, fill func(*os.File) error) (time.Duration, error) {
+func (s *server) toFile(folder string, fill func(io.Writer) error) (time.Duration, error) {
 	f, err := os.CreateTemp(folder, "overtake-bench-state-*")
 	if err != nil {
 		return 0, err
 	}
 	defer os.Remove(f.Name())
 	start := s.clock.Now()
-	err = fill(f)
+	err = fill(s.spec.Pressure.Writer(context.Background(), f))
 	if err == nil {
 		err = f.Sync()
 	}

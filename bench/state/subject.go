@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 
+	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/statecow"
 )
 
@@ -46,6 +47,8 @@ type spec struct {
 	Kind   string
 	Layout layout
 	N      int64
+
+	Pressure pressure.Config // on the choice of keys, and on files
 }
 
 func (s spec) open() (subject, error) {

@@ -42,13 +42,25 @@ type suiteFlags struct {
 	Filter string `help:"Only cases whose name contains this." placeholder:"TEXT"`
 }
 
-type exchangeCmd struct{ suiteFlags }
+type exchangeCmd struct {
+	suiteFlags
+	seededFlags
+}
+
+const exchangeSuite = "exchange"
+
+// Validate is called by kong.
+func (c *exchangeCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(exchangeSuite, c.pressure()))
+}
 
 // Run runs the suite.
 func (c *exchangeCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
-	d, err := bench.Run(ctx, c.config(e), "exchange", bench.Exchange(c.Quick))
+	cfg := c.config(e)
+	cfg.Pressure = c.pressure()
+	d, err := bench.Run(ctx, cfg, exchangeSuite, bench.Exchange(c.Quick, cfg.Pressure))
 	return c.conclude(d, err)
 }
 

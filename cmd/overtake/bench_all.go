@@ -18,53 +18,54 @@ import (
 	"github.com/overtake-stream/overtake/bench/perfcost"
 	"github.com/overtake-stream/overtake/bench/pressure"
 	"github.com/overtake-stream/overtake/bench/state"
+	"github.com/overtake-stream/overtake/perf/ebpf"
 )
 
 // suite is a row of the table of suites that "bench all" runs.
 type suite struct {
-	name string
-	run  func(ctx context.Context, c suiteConfig) (*bench.Document, error)
+	name  string
+	takes pressure.Kinds
+	run   func(ctx context.Context, c suiteConfig) (*bench.Document, error)
 }
 
 // suiteConfig is what "bench all" says to each suite.
 type suiteConfig struct {
 	bench.Config
-	env      *env
-	folder   string // for files
-	pressure pressure.Config
+	env    *env
+	folder string // for files
 }
 
 // suites are all of them. To add one, add a row.
 func suites() []suite {
 	return []suite{
-		{"exchange", func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return bench.Run(ctx, c.Config, "exchange", bench.Exchange(c.Quick))
+		{exchangeSuite, bench.ExchangeTakes, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return bench.Run(ctx, c.Config, exchangeSuite, bench.Exchange(c.Quick, c.Pressure))
 		}},
-		{operators.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return operators.Run(ctx, operators.Config{Config: c.Config, Pressure: c.pressure})
+		{operators.Suite, operators.Takes, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return operators.Run(ctx, operators.Config{Config: c.Config})
 		}},
-		{"state", func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			cfg := state.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress}
+		{stateSuite, state.Takes, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			cfg := state.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress, Pressure: c.Pressure}
 			if c.Quick { // the sizes of its own quick run take three times as long
 				cfg.Sizes, cfg.Records, cfg.Trees = []int64{1e6, 3e6}, 300_000, 1e6
 			}
 			return state.Run(ctx, cfg)
 		}},
-		{ckpt.Checkpoint, checkpoints(ckpt.Checkpoint)},
-		{ckpt.Backpressure, checkpoints(ckpt.Backpressure)},
-		{ckpt.Recovery, checkpoints(ckpt.Recovery)},
-		{nexmark.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return nexmark.Run(ctx, nexmark.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, SlowSink: c.pressure.SlowSink, Progress: c.Progress})
+		{ckpt.Checkpoint, ckpt.Takes(ckpt.Checkpoint), checkpoints(ckpt.Checkpoint)},
+		{ckpt.Backpressure, ckpt.Takes(ckpt.Backpressure), checkpoints(ckpt.Backpressure)},
+		{ckpt.Recovery, ckpt.Takes(ckpt.Recovery), checkpoints(ckpt.Recovery)},
+		{nexmark.Suite, nexmark.Takes, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return nexmark.Run(ctx, nexmark.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Pressure: c.Pressure, Progress: c.Progress})
 		}},
-		{perfcost.Suite, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-			return perfcost.Run(ctx, perfcost.Config{Config: c.Config, Observe: observer(ctx, c.env)})
+		{perfcost.Suite, perfcost.Takes, func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
+			return perfcost.Run(ctx, perfcost.Config{Config: c.Config, Observe: observer(ctx, c.env), Traps: ebpf.TrapCosts})
 		}},
 	}
 }
 
 func checkpoints(name string) func(context.Context, suiteConfig) (*bench.Document, error) {
 	return func(ctx context.Context, c suiteConfig) (*bench.Document, error) {
-		cfg := ckpt.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress, Pressure: c.pressure}
+		cfg := ckpt.Config{Pairs: c.Pairs, Quick: c.Quick, Folder: c.folder, Progress: c.Progress, Pressure: c.Pressure}
 		if c.Quick {
 			cfg.Pairs, cfg.Checkpoints, cfg.Patience = cmp.Or(c.Pairs, 3), 10, 2*time.Second
 		}
@@ -73,7 +74,7 @@ func checkpoints(name string) func(context.Context, suiteConfig) (*bench.Documen
 }
 
 type allCmd struct {
-	pressureFlags
+	seededFlags
 	Out    string   `help:"Write a result as JSON for each suite into this folder." placeholder:"DIR"`
 	Quick  bool     `help:"Shorter measurements, and fewer of them: all within ten minutes on two idle cores."`
 	Pairs  int      `help:"Measured pairs of each case. Default: 5, with --quick 3." placeholder:"N"`
@@ -95,7 +96,8 @@ func (c *allCmd) Validate() error {
 	return c.pressure().Validate()
 }
 
-// Run runs suite after suite. One that fails does not stop the others.
+// Run runs suite after suite, each under the kinds of pressure that make sense for it. One
+// that fails does not stop the others.
 func (c *allCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
@@ -104,7 +106,7 @@ func (c *allCmd) Run(e *env) error {
 			return err
 		}
 	}
-	cfg := suiteConfig{env: e, folder: c.Folder, pressure: c.pressure()}
+	cfg := suiteConfig{env: e, folder: c.Folder}
 	cfg.Config = suiteFlags{Quick: c.Quick, Pairs: c.Pairs}.config(e)
 	var docs []*bench.Document
 	var failed []error
@@ -113,6 +115,7 @@ func (c *allCmd) Run(e *env) error {
 		if len(c.Suite) > 0 && !slices.Contains(c.Suite, s.name) {
 			continue
 		}
+		cfg.Pressure = c.pressure().Only(s.takes)
 		d, err := c.one(ctx, e, s, cfg)
 		if ctx.Err() != nil {
 			return ctx.Err()

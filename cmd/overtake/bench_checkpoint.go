@@ -25,19 +25,37 @@ type countingFlags struct {
 
 type checkpointCmd struct {
 	countingFlags
-	pressureFlags
+	seededFlags
 	Interval time.Duration `help:"From one checkpoint to the next. Default: 100ms." placeholder:"TIME"`
 	Slice    time.Duration `help:"Length of a slice. Default: 4s, with --quick 1.5s." placeholder:"TIME"`
 }
 
 type pressureCmd struct {
 	snapshotFlags
-	pressureFlags
+	seededFlags
 	Checkpoints int           `help:"Checkpoints of a measurement. Default: 50, with --quick 20." placeholder:"N"`
 	Patience    time.Duration `help:"Longest wait for one of them. Default: 1m, with --quick 4s." placeholder:"TIME"`
 }
 
-type recoveryCmd struct{ countingFlags }
+type recoveryCmd struct {
+	countingFlags
+	seededFlags
+}
+
+// Validate is called by kong.
+func (c *checkpointCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(ckpt.Checkpoint, c.pressure()))
+}
+
+// Validate is called by kong.
+func (c *pressureCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(ckpt.Backpressure, c.pressure()))
+}
+
+// Validate is called by kong.
+func (c *recoveryCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(ckpt.Recovery, c.pressure()))
+}
 
 // Run runs the suite.
 func (c *checkpointCmd) Run(e *env) error {
@@ -52,7 +70,11 @@ func (c *pressureCmd) Run(e *env) error {
 }
 
 // Run runs the suite.
-func (c *recoveryCmd) Run(e *env) error { return c.measure(e, ckpt.Recovery, c.counting()) }
+func (c *recoveryCmd) Run(e *env) error {
+	cfg := c.counting()
+	cfg.Pressure = c.pressure()
+	return c.measure(e, ckpt.Recovery, cfg)
+}
 
 func (f countingFlags) counting() ckpt.Config {
 	return ckpt.Config{State: f.State, Parallelism: f.Parallelism, Changing: f.Changing}

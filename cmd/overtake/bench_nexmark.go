@@ -14,6 +14,7 @@ import (
 
 type nexmarkCmd struct {
 	suiteFlags
+	pressureFlags
 	Query       []string      `help:"Only these queries." placeholder:"q0,q5,..."`
 	Events      uint64        `help:"Events of a measurement of throughput. Default: 4000000, with --quick 400000." placeholder:"N"`
 	Rate        eventRate     `help:"Rate of a measurement of latency, like 2M/s. Default: half of the peak." placeholder:"N/s"`
@@ -22,12 +23,11 @@ type nexmarkCmd struct {
 
 	CheckpointMode     string        `help:"How barriers move, or off." enum:"off,at-least-once,aligned,unaligned,auto" default:"aligned"`
 	CheckpointInterval time.Duration `help:"From one checkpoint to the next. Default: 1s, with --quick 100ms." placeholder:"TIME"`
-	SlowSink           time.Duration `help:"Time that each row takes at the sink." placeholder:"TIME"`
 	Folder             string        `help:"Where to keep checkpoints. Default: the system's folder for temporary files." placeholder:"DIR"`
 
 	EventRate uint64 `help:"Events per second of event time. Default: as many as make a measurement last a minute of it." placeholder:"N"`
 	Group     uint64 `help:"Mix the order of so many events. Default: 1, which mixes none." placeholder:"N"`
-	Seed      uint64 `help:"Seed of the events." placeholder:"N"`
+	Seed      uint64 `help:"Seed of the events, and of pressure." placeholder:"N"`
 
 	Export string `help:"Measure nothing, but write the events to a file (text if it ends in .tsv, else binary), and print the number of rows and the hash of each query's result." placeholder:"FILE"`
 	Rows   string `help:"Measure nothing, but write the rows of the query to a file, and print their number and hash." placeholder:"FILE"`
@@ -39,7 +39,7 @@ func (c *nexmarkCmd) Validate() error {
 	if c.Rows != "" && len(c.Query) != 1 {
 		return errors.New("--rows needs one --query")
 	}
-	return c.suiteFlags.Validate()
+	return errors.Join(c.suiteFlags.Validate(), mayPress(nexmark.Suite, c.seeded(c.Seed)))
 }
 
 func (c *nexmarkCmd) config() nexmark.Config {
@@ -49,7 +49,7 @@ func (c *nexmarkCmd) config() nexmark.Config {
 	return nexmark.Config{
 		Pairs: c.Pairs, Quick: c.Quick, Filter: c.Filter, Folder: c.Folder,
 		Queries: c.Query, Events: c.Events, Rate: float64(c.Rate), Duration: c.Duration, Parallelism: c.Parallelism,
-		Mode: modes[c.CheckpointMode], NoCheckpoints: c.CheckpointMode == "off", Interval: c.CheckpointInterval, SlowSink: c.SlowSink,
+		Mode: modes[c.CheckpointMode], NoCheckpoints: c.CheckpointMode == "off", Interval: c.CheckpointInterval, Pressure: c.seeded(c.Seed),
 		EventRate: c.EventRate, Group: c.Group, Seed: c.Seed,
 	}
 }

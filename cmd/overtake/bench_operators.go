@@ -11,15 +11,22 @@ import (
 
 type operatorsCmd struct {
 	suiteFlags
-	pressureFlags
+	seededFlags
 	Parallelism int `help:"Parallelism of the jobs, and of the work by hand. Default: 2." placeholder:"N"`
+}
+
+// Validate is called by kong.
+func (c *operatorsCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(operators.Suite, c.pressure()))
 }
 
 // Run runs the suite.
 func (c *operatorsCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
-	d, err := operators.Run(ctx, operators.Config{Config: c.config(e), Parallelism: c.Parallelism, Pressure: c.pressure()})
+	cfg := operators.Config{Config: c.config(e), Parallelism: c.Parallelism}
+	cfg.Pressure = c.pressure()
+	d, err := operators.Run(ctx, cfg)
 	return c.conclude(d, err)
 }
 

@@ -12,14 +12,22 @@ import (
 
 type perfCostCmd struct {
 	suiteFlags
+	seededFlags
 	Module string `help:"Folder of the source of Overtake, from which the programs that are compared are built. Default: the current one." placeholder:"DIR"`
+}
+
+// Validate is called by kong.
+func (c *perfCostCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(perfcost.Suite, c.pressure()))
 }
 
 // Run runs the suite.
 func (c *perfCostCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
-	d, err := perfcost.Run(ctx, perfcost.Config{Config: c.config(e), Module: c.Module, Observe: observer(ctx, e)})
+	cfg := perfcost.Config{Config: c.config(e), Module: c.Module, Observe: observer(ctx, e), Traps: ebpf.TrapCosts}
+	cfg.Pressure = c.pressure()
+	d, err := perfcost.Run(ctx, cfg)
 	return c.conclude(d, err)
 }
 

@@ -10,10 +10,17 @@ import (
 
 type stateCmd struct {
 	suiteFlags
+	seededFlags
 	Sizes   []int64 `help:"Numbers of keys of 8+8 bytes. Default: 1, 10 and 100 million, with --quick 1 and 10." placeholder:"N"`
 	Records int64   `help:"Number of keys of 16+200 bytes. Default: 1 million." placeholder:"N"`
 	Folder  string  `help:"Where to write files. Default: the system's folder for temporary ones." placeholder:"DIR"`
-	Seed    uint64  `help:"Seed of the keys. Default: 1." placeholder:"N"`
+}
+
+const stateSuite = "state"
+
+// Validate is called by kong.
+func (c *stateCmd) Validate() error {
+	return errors.Join(c.suiteFlags.Validate(), mayPress(stateSuite, c.pressure()))
 }
 
 // Run runs the suite.
@@ -21,7 +28,7 @@ func (c *stateCmd) Run(e *env) error {
 	ctx, stop := interruptible()
 	defer stop()
 	cfg := state.Config{
-		Sizes: c.Sizes, Records: c.Records, Pairs: c.Pairs, Quick: c.Quick, Filter: c.Filter, Folder: c.Folder, Seed: c.Seed,
+		Sizes: c.Sizes, Records: c.Records, Pairs: c.Pairs, Quick: c.Quick, Filter: c.Filter, Folder: c.Folder, Seed: c.Seed, Pressure: c.pressure(),
 	}
 	if e.progress {
 		cfg.Progress = func(line string) { fmt.Fprintln(os.Stderr, line) }

@@ -142,3 +142,29 @@ func plainTotals(t *testing.T) []string {
 	slices.Sort(lines)
 	return lines
 }
+
+func TestPressureThatMakesNoSenseForASuiteIsAUsageError(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"exchange --slow-disk 1MB/s", "--slow-disk makes no sense for exchange: it is for state, checkpoint, checkpoint-backpressure, recovery, nexmark"},
+		{"state --starve", "--starve makes no sense for state: it is for exchange, operators,"},
+		{"state --slow-sink 1ms --stall 1ms", "--stall makes no sense for state"},
+		{"nexmark --skew 2", "--skew makes no sense for nexmark: it is for exchange, operators, state, checkpoint, recovery, perf"},
+		{"checkpoint-backpressure --skew 2", "--skew makes no sense"},
+		{"operators --slow-disk 1MB/s", "--slow-disk makes no sense"},
+		{"perf --slow-disk 1MB/s", "--slow-disk makes no sense"},
+		{"recovery --skew 0.5", "Skew is 0.5"},
+	} {
+		if code, _, stderr := overtakes(t, append([]string{"bench"}, strings.Fields(c.args)...)...); code != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("bench %s: code %d, want 2 and %q\n%s", c.args, code, c.want, stderr)
+		}
+	}
+}
+
+func TestASuiteUnderPressureSaysSo(t *testing.T) {
+	code, stdout, stderr := overtakes(t, "bench", "exchange", "--quick", "--pairs", "1", "--filter", "local/16ch", "--skew", "1.5", "--stall", "1ms", "--seed", "3", "--json")
+	for _, want := range []string{`"pressure_skew": 1.5`, `"pressure_stall_seconds": 0.001`, `"pressure_seed": 3`, "busiest_channel_share", "no pressure"} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("code %d, no %q in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+}

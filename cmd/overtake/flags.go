@@ -28,6 +28,7 @@ type jobFlags struct {
 	listenFlags
 	checkpointFlags
 	otherPressureFlags
+	seedFlag
 }
 
 // Validate is called by kong.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,18 +23,58 @@ type pressureFlags struct {
 type otherPressureFlags struct {
 	Stall    time.Duration `help:"One subtask of the last operator stands still for so long, again and again: a tenth of the time." group:"Pressure:"`
 	Starve   bool          `help:"Each channel has one buffer of credit, and none to borrow." group:"Pressure:"`
-	SlowDisk diskRate      `help:"Bytes per second that checkpoints are written with, as in 10MB/s." placeholder:"RATE" group:"Pressure:"`
-	Seed     uint64        `help:"Seed of what is random." default:"1" placeholder:"N" group:"Pressure:"`
+	SlowDisk diskRate      `help:"Bytes per second that checkpoints are written and read with, as in 10MB/s." placeholder:"RATE" group:"Pressure:"`
 }
 
-func (f pressureFlags) pressure() pressure.Config {
-	c := f.otherPressureFlags.pressure()
+// seedFlag is the seed of what the pressure has at random.
+type seedFlag struct {
+	Seed uint64 `help:"Seed of what is random." default:"1" placeholder:"N" group:"Pressure:"`
+}
+
+// seededFlags are the pressure of a suite that has no seed of its own.
+type seededFlags struct {
+	pressureFlags
+	seedFlag
+}
+
+func (f seededFlags) pressure() pressure.Config { return f.pressureFlags.seeded(f.Seed) }
+
+func (f pressureFlags) seeded(seed uint64) pressure.Config {
+	c := f.otherPressureFlags.seeded(seed)
 	c.SlowSink, c.Spin, c.Skew = f.SlowSink, f.Spin, f.Skew
 	return c
 }
 
-func (f otherPressureFlags) pressure() pressure.Config {
-	return pressure.Config{Stall: f.Stall, Starve: f.Starve, SlowDisk: int64(f.SlowDisk), Seed: f.Seed}
+func (f otherPressureFlags) seeded(seed uint64) pressure.Config {
+	return pressure.Config{Stall: f.Stall, Starve: f.Starve, SlowDisk: int64(f.SlowDisk), Seed: seed}
+}
+
+// pressure is that of any job.
+func (f jobFlags) pressure() pressure.Config { return f.otherPressureFlags.seeded(f.Seed) }
+
+// mayPress reports what is wrong with the pressure on a suite: kinds, too, that make no sense
+// for it, with the suites for which they do.
+func mayPress(name string, c pressure.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	var wrong pressure.Kinds
+	for _, s := range suites() {
+		if s.name == name {
+			wrong = c.Kinds() &^ s.takes
+		}
+	}
+	var errs []error
+	for _, kind := range wrong.Each() {
+		var others []string
+		for _, s := range suites() {
+			if s.takes&kind != 0 {
+				others = append(others, s.name)
+			}
+		}
+		errs = append(errs, fmt.Errorf("--%v makes no sense for %s: it is for %s", kind, name, strings.Join(others, ", ")))
+	}
+	return errors.Join(errs...)
 }
 
 // slowStore puts a slow disk between a job and its checkpoints, if there is to be one.
@@ -49,13 +90,12 @@ func (f jobFlags) slowStore(o *overtake.Options) (closeStore func(), err error) 
 		c.Blobs, c.Dir = p.Blobs(blobs), ""
 		return closeStore, err
 	}
-	store, err := checkpoint.OpenDir(c.Dir, checkpoint.Options{})
+	end, err := p.Directory(c)
 	if err != nil {
 		return closeStore, err
 	}
-	c.Store, c.Dir = p.Store(store), ""
 	c.Blobs = c.Store
-	return func() { _ = store.Close() }, nil
+	return func() { _ = end() }, nil
 }
 
 // diskRate is a number of bytes per second, written like 10MB/s.

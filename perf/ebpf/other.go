@@ -4,6 +4,7 @@ package ebpf
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -19,6 +20,11 @@ func unsupported() Refusal {
 // Check says that there is no eBPF here.
 func Check(ctx context.Context) (*Support, error) {
 	return &Support{Kernel: runtime.GOOS, Refusals: []Refusal{unsupported()}}, ctx.Err()
+}
+
+// TrapCosts says that there is no eBPF here.
+func TrapCosts(context.Context) (five, one float64, err error) {
+	return 0, 0, errors.New(unsupported().String())
 }
 
 // Latency says that there is no eBPF here.
