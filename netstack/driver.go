@@ -1,5 +1,7 @@
 package netstack
 
+import "time"
+
 import "net"
 
 // driver runs the protocol of all connections of a Stack and moves the bytes. One
@@ -20,10 +22,10 @@ type driver interface {
 // tuning is what measurements vary; the driver's documentation has the figures.
 type tuning struct {
 	set   bool
-	lock  bool // loop: a thread of its own
-	yield bool // loop: let woken subtasks run after a round that did something
-	block bool // loop: tell the scheduler about system calls that cannot block, too
-	spins int  // loop: looks at the sockets before it sleeps
+	lock  bool          // loop: a thread of its own
+	yield bool          // loop: let woken subtasks run after a round that did something
+	block bool          // loop: tell the scheduler about system calls that cannot block, too
+	spin  time.Duration // loop: for how long it looks at the sockets before it sleeps; 0: as its spinner says
 }
 
 // closeWork begins a graceful end of all connections.

@@ -38,7 +38,7 @@ type exchangeRun struct {
 
 	Tune               bool
 	Lock, Yield, Block bool
-	Spins              int
+	Spin               time.Duration
 	Addrs              []string
 }
 
@@ -235,7 +235,7 @@ func (run exchangeRun) stack(t testing.TB, index int, control func([]byte)) (*ne
 		OnFailure: func(err error) { panic(err) },
 	}
 	if run.Tune {
-		o.SetTuning(run.Lock, run.Yield, run.Block, run.Spins)
+		o.SetTuning(run.Lock, run.Yield, run.Block, run.Spin)
 	}
 	s, err := netstack.NewStack(o)
 	must(t, err)

@@ -1,11 +1,14 @@
 package netstack
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 // SetTuning varies the driver for measurements: lock a thread, yield, tell the
-// scheduler of system calls, spin.
-func (o *StackOptions) SetTuning(lock, yield, block bool, spins int) {
-	o.tuning = tuning{set: true, lock: lock, yield: yield, block: block, spins: spins}
+// scheduler of system calls, spin for a fixed time.
+func (o *StackOptions) SetTuning(lock, yield, block bool, spin time.Duration) {
+	o.tuning = tuning{set: true, lock: lock, yield: yield, block: block, spin: spin}
 }
 
 // RawFrame is a frame as a test composes it, right or wrong.

@@ -25,7 +25,7 @@ func idleLoop(t *testing.T) (*Stack, *loop, func()) {
 	}
 	s, err := NewStack(StackOptions{
 		Arena: arena, Peers: []string{"localhost:1", "localhost:2"},
-		tuning: tuning{set: true}, // no look before it sleeps
+		tuning: tuning{set: true, spin: 1}, // one look before it sleeps
 	})
 	if err != nil {
 		t.Fatal(err)
