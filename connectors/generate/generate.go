@@ -7,6 +7,11 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
+// minWait is for how long a subtask waits at least: what becomes due meanwhile comes
+// with the next record. A wait costs some microseconds, so one for each record would take
+// a processor at a million records a second, and delay them all.
+const minWait = 100 * time.Microsecond
+
 // Source returns the source of the records f(0), f(1) … Subtask i of p produces those
 // whose number is i modulo p. All subtasks call f, each from its own goroutine.
 func Source[T any](f func(n uint64) T, o Options) operators.Source[T] {
@@ -89,7 +94,7 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 		default:
 			due := s.due(r.gap)
 			if wait := r.until(due); wait > 0 {
-				r.timer.Reset(wait)
+				r.timer.Reset(max(wait, minWait))
 				return operators.Idle, nil
 			}
 			out.CollectAt(r.f(s.next), due/int64(time.Millisecond))

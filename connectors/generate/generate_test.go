@@ -273,3 +273,21 @@ func BenchmarkSource(b *testing.B) {
 		})
 	}
 }
+
+// A wait for each record would cost more than the records.
+func TestRecordsThatBecomeDueTogetherComeTogether(t *testing.T) {
+	began := time.Now()
+	d := open(t, generate.Options{Count: 20_000, Rate: 1e6}, 0, 1, false)
+	waits := 0
+	for d.read(t, 100_000) != operators.Ended {
+		<-d.woke
+		waits++
+	}
+	if took := time.Since(began); time.Duration(waits) > took/(100*time.Microsecond) {
+		t.Errorf("waited %d times in %v, want no more than once in 100 µs", waits, took)
+	}
+	if len(d.got) != 20_000 {
+		t.Errorf("%d records", len(d.got))
+	}
+	d.stop(t)
+}

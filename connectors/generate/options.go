@@ -14,8 +14,9 @@ type Options struct {
 	// Count is the number of records over all subtasks, 1 to Forever; required.
 	Count uint64
 	// Rate is records per second over all subtasks. Record n is due n/Rate seconds
-	// after Start, and that moment is its event time. Zero: as fast as the job takes
-	// them, without event time.
+	// after Start, and that moment is its event time; it comes up to 100 microseconds
+	// later, and more where timers are coarser. Zero: as fast as the job takes them,
+	// without event time.
 	Rate float64
 	// Start is when record 0 is due. Default: when the subtask begins. A job that goes
 	// on from a checkpoint keeps its start, and catches up on what became due
