@@ -8,24 +8,26 @@ const (
 	longSpin  = 50 * time.Microsecond
 
 	spinWindow               = 64                    // idle times after which to judge
+	spinWorth                = 15 * time.Microsecond // what going to sleep and being woken costs, roughly
 	spinNear                 = 75 * time.Microsecond // an idle time that a long spin might have ended: asleep, it takes longer to notice
 	minPatience, maxPatience = 8, 256                // windows until a long spin that was in vain is tried again
 )
 
 // spinner decides for how long the I/O loop looks for events before it sleeps. A long spin
-// pays if what comes next comes soon: nobody has to be woken. It does harm if it keeps
-// the processor from the very peer whose answer is awaited, and that cannot be seen from here.
-// So it is tried when idle times are short, and given up, for longer each time, if not more
-// than half of the spins find something.
+// pays if what comes next comes soon: nobody has to be woken. It does harm if it takes more
+// processor time than that would, and if it keeps the processor from the very peer whose answer
+// is awaited, which cannot be seen from here. So it is tried when idle times are short, and given
+// up, for longer each time, if spinning took too long on average, found something or not.
 //
 // Both ends of a busy connection have the same idle times, so they try at about the same time:
 // that matters, since one that sleeps makes the other wait.
 type spinner struct {
 	long bool
 
-	count, near, hits int // of this window
-	patience          int // windows to wait after the next failure
-	wait              int // windows until long may be tried
+	count, near int           // of this window
+	spun        time.Duration // in this window
+	patience    int           // windows to wait after the next failure
+	wait        int           // windows until long may be tried
 }
 
 // limit returns for how long to spin.
@@ -36,12 +38,9 @@ func (s *spinner) limit() time.Duration {
 	return shortSpin
 }
 
-// idled takes for how long there was nothing to do, spinning and asleep, and whether it ended
-// while spinning.
-func (s *spinner) idled(d time.Duration, hit bool) {
-	if hit {
-		s.hits++
-	}
+// idled takes for how long there was nothing to do, spinning and asleep.
+func (s *spinner) idled(d time.Duration) {
+	s.spun += min(d, s.limit())
 	if d < spinNear {
 		s.near++
 	}
@@ -52,12 +51,12 @@ func (s *spinner) idled(d time.Duration, hit bool) {
 	case !s.long:
 		s.wait = max(0, s.wait-1)
 		s.long = s.wait == 0 && s.near > spinWindow*3/4
-	case s.hits > spinWindow/2:
+	case s.spun <= spinWindow*spinWorth:
 		s.patience = 0
 	default:
 		s.long = false
 		s.patience = min(max(2*s.patience, minPatience), maxPatience)
 		s.wait = s.patience
 	}
-	s.count, s.near, s.hits = 0, 0, 0
+	s.count, s.near, s.spun = 0, 0, 0
 }

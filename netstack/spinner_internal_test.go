@@ -14,8 +14,7 @@ func spinScript(s *spinner, windows int, idle func(limit time.Duration) time.Dur
 		}
 		for range spinWindow {
 			limit := s.limit()
-			d := idle(limit)
-			s.idled(d, d < limit)
+			s.idled(idle(limit))
 		}
 	}
 	return long
@@ -57,22 +56,18 @@ func TestSpinnerGivesUpWhatKeepsThePeerFromRunning(t *testing.T) {
 	}
 	spinScript(&s, maxPatience+1, func(time.Duration) time.Duration { return time.Microsecond })
 	if s.limit() != longSpin || s.patience != 0 {
-		t.Errorf("limit %v, patience %d after all spins have found something", s.limit(), s.patience)
+		t.Errorf("limit %v, patience %d after all spins have found something soon", s.limit(), s.patience)
 	}
 }
 
-func TestSpinnerJudgesByMostOfAWindow(t *testing.T) {
+func TestSpinnerSavesProcessorTime(t *testing.T) {
 	s := spinner{long: true}
-	for i := range spinWindow {
-		s.idled(20*time.Microsecond, i > spinWindow/2-2) // one more than half
-	}
+	spinScript(&s, 1, func(time.Duration) time.Duration { return spinWorth })
 	if !s.long {
-		t.Error("gave up though more than half of the spins had found something")
+		t.Error("gave up spins that took no longer than a sleep")
 	}
-	for i := range spinWindow {
-		s.idled(20*time.Microsecond, i >= spinWindow/2)
-	}
+	spinScript(&s, 1, func(time.Duration) time.Duration { return spinWorth + 1 })
 	if s.long {
-		t.Error("went on though half of the spins were in vain")
+		t.Error("went on though all spins took longer than a sleep, if they found something")
 	}
 }
