@@ -21,11 +21,14 @@ type gate struct {
 
 // gates are the limits. None is a time: only counts, and one ratio of processor times.
 var gates = []gate{
-	{"writes per MB", 1.8, 20},                 // one for every frame would be 31
-	{"reads per MB", 1.8, 40},                  // more where the receiver is fast; two for every frame would be 61
-	{"data frames per MB", 30.6, 31.5},         // one for each buffer of 32,736 bytes, and the end
-	{"credit frames per MB", 1.8, 12},          // announcements are gathered: one for several buffers
-	{"few credits: frames back per MB", 7, 32}, // at most one for each buffer
+	{"writes per MB", 1.8, 20},                                  // one for every frame would be 31
+	{"reads per MB", 1.8, 40},                                   // more where the receiver is fast; two for every frame would be 61
+	{"data frames per MB", 30.6, 31.5},                          // one for each buffer of 32,736 bytes, and the end
+	{"credit frames per MB", 1.8, 12},                           // announcements are gathered: one for several buffers
+	{"few credits: frames back per MB", 7, 32},                  // at most one for each buffer
+	{"local, 100-byte records: bytes moved per byte", 0, 0.001}, // beyond the encoder's write and the decoder's read
+	{"local, records of a buffer: bytes moved per byte", 0, 0.05},
+	{"capture of shared buffers: bytes copied per byte", 0, 0},
 	{"handoff: allocations per record", 0, 1e-4},
 	{"handoff: processor time to that by hand", 1.6, 6},
 	{"rebalance: allocations per record", 0, 1e-3},
