@@ -52,6 +52,10 @@ func newMap(l layout, o Options) (*Map, error) {
 // Len is the number of keys.
 func (m *Map) Len() int { return m.index.count }
 
+// LiveBytes is Stats.LiveBytes, but without the work that Stats does first: entries that
+// have just been replaced may be counted twice.
+func (m *Map) LiveBytes() int64 { return m.live * unit }
+
 // Get implements Store. The error is always nil.
 func (m *Map) Get(hash uint32, key []byte) ([]byte, bool, error) {
 	a := m.lookup(hash, key)

@@ -28,6 +28,7 @@ const (
 // snapshot is the synchronous part of a checkpoint.
 func (t *Task) snapshot(r *round) error {
 	c := t.checkpoints
+	r.saved = make([]Saved, 0, len(c.UIDs)+1)
 	if t.cfg.Source != nil {
 		splits, err := t.cfg.Source.Splits(nil)
 		if err != nil {

@@ -132,10 +132,11 @@ type shot struct {
 const smallState = 8 << 10
 
 // small reports whether the state is better kept in the manifest. A store on disk only
-// estimates what it holds.
+// estimates what it holds. It belongs to the pause, so it must not do what the store has
+// put off.
 func (st *store) small() bool {
 	m, ok := st.keyed.Store.(*statecow.Map)
-	return ok && m.Stats().LiveBytes <= smallState
+	return ok && m.LiveBytes() <= smallState
 }
 
 // snapshot freezes all stores for a checkpoint. It takes constant time.

@@ -3,6 +3,7 @@ package task
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -163,17 +164,16 @@ func (t *Task) lastMark() bool {
 // saveMarks adds the channels' watermarks to a checkpoint.
 func (t *Task) saveMarks(r *round) {
 	c := t.checkpoints
+	if !slices.ContainsFunc(t.time.marks, func(m int64) bool { return m != operators.NoWatermark }) {
+		return
+	}
 	var list [][]byte
-	known := false
 	for ch, m := range t.time.marks {
-		known = known || m != operators.NoWatermark
 		b := binary.LittleEndian.AppendUint64(nil, uint64(m))
 		b = binary.LittleEndian.AppendUint32(b, uint32(c.Inputs[ch].From))
 		list = append(list, append(b, c.Inputs[ch].Edge...))
 	}
-	if known {
-		r.add(c, c.UIDs[0], checkpoint.Part{Kind: checkpoint.OperatorState, State: MarksState, Inline: operators.JoinPieces(list)})
-	}
+	r.add(c, c.UIDs[0], checkpoint.Part{Kind: checkpoint.OperatorState, State: MarksState, Inline: operators.JoinPieces(list)})
 }
 
 // Mark is a channel's watermark in a checkpoint.
