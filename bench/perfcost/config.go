@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"time"
 
@@ -122,55 +121,42 @@ func (c Config) cases(p programs, why string) (list []bench.Case) {
 		if c.Pressure.SlowSink > 0 { // two seconds of work are enough
 			job.records = min(job.records, max(1000, int64(2*time.Second/c.Pressure.SlowSink)))
 		}
-		work := func(s bench.Size) Work {
+		t := &trial{programs: p, why: why, work: func(s bench.Size) Work {
 			return Work{Job: job.name, Records: uint64(s.Of(job.records)), Pressure: c.Pressure}
-		}
-		pair := func(name string, c bench.Case, figure func(w Work, o Outcome) float64, goal float64) {
+		}}
+		pair := func(name string, c bench.Case, figure func(o Outcome) float64, goal float64) {
 			c.Name = job.name + "/" + name
 			c.Parameters = map[string]any{"records": job.records}
-			list = append(list, compared(c, p, why, work, figure, goal))
+			list = append(list, t.compared(c, figure, goal))
 		}
 		pair("throughput", bench.Case{Metric: "throughput", Unit: "records/s", Better: bench.Higher},
-			func(w Work, o Outcome) float64 { return float64(w.Records) / o.Seconds }, 0.99)
+			func(o Outcome) float64 { return float64(o.Read) / o.Seconds }, 0.99)
 		pair("cpu", bench.Case{Metric: "cpu", Unit: "s/record", Better: bench.Lower},
-			func(w Work, o Outcome) float64 { return o.CPU / float64(w.Records) }, 1.01)
+			func(o Outcome) float64 { return o.CPU / float64(o.Read) }, 1.01)
 	}
 	if c.Pressure.Active() {
 		return list // latencies at a fixed rate would be those of the pressure
 	}
+	return append(list, latencies(p, why)...)
+}
+
+// latencies are the cases of the time that records take at a fixed rate.
+func latencies(p programs, why string) (list []bench.Case) {
 	const rate, records = 50_000, 250_000
-	paced := func(s bench.Size) Work { return Work{Job: "exchange", Records: uint64(s.Of(records)), Rate: rate} }
+	t := &trial{programs: p, why: why, work: func(s bench.Size) Work {
+		return Work{Job: "exchange", Records: uint64(s.Of(records)), Rate: rate}
+	}}
 	for _, q := range []struct {
 		name   string
-		figure func(w Work, o Outcome) float64
+		figure func(o Outcome) float64
 		goal   float64
 	}{
-		{"p50", func(_ Work, o Outcome) float64 { return o.P50 }, 1.02},
-		{"p99", func(_ Work, o Outcome) float64 { return o.P99 }, 1.02},
+		{"p50", func(o Outcome) float64 { return o.P50 }, 1.02},
+		{"p99", func(o Outcome) float64 { return o.P99 }, 1.02},
 	} {
 		c := bench.Case{Name: "exchange/latency/" + q.name, Metric: "latency", Unit: "s", Better: bench.Lower}
 		c.Parameters = map[string]any{"records": records, "rate": rate, "from": "intended time"}
-		list = append(list, compared(c, p, why, paced, q.figure, q.goal))
+		list = append(list, t.compared(c, q.figure, q.goal))
 	}
 	return list
-}
-
-// compared fills in both sides of a case.
-func compared(c bench.Case, p programs, why string, work func(bench.Size) Work, figure func(Work, Outcome) float64, goal float64) bench.Case {
-	side := func(program string, measured bool) bench.Measure {
-		return func(ctx context.Context, s bench.Size) (float64, error) {
-			w := work(s)
-			o, err := w.in(ctx, program)
-			if err == nil && program != "" && o.Measured != measured {
-				err = fmt.Errorf("perfcost: the program keeps an account: %v, want %v", o.Measured, measured)
-			}
-			return figure(w, o), err
-		}
-	}
-	c.Parameters = maps.Clone(c.Parameters)
-	c.Parameters["own_process"] = p.with != ""
-	c.Ours = side(p.with, true)
-	c.Baselines = []bench.Baseline{{Name: compiledOut, Run: side(p.without, false), Skip: why}}
-	c.Goal = &bench.Goal{Baseline: compiledOut, Ratio: goal}
-	return c
 }

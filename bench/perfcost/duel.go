@@ -28,29 +28,20 @@ type duel struct {
 	work    Work
 	observe Observer
 
-	child   *child       // nil before the first window
-	windows [2][]Outcome // of both sides, in their order: observed, and not
+	child *child // nil before the first window
+
+	with, without outcomes // of windows: observed, and not
 }
 
-// side returns a figure of each window of a side, one after the other: of those that another
-// case has had or, beyond them, of new ones.
+// side returns a figure of each window of a side.
 func (d *duel) side(observed bool, figure func(Outcome) float64) bench.Measure {
-	all := &d.windows[1]
+	all := &d.without
 	if observed {
-		all = &d.windows[0]
+		all = &d.with
 	}
-	next := 0
-	return func(ctx context.Context, s bench.Size) (float64, error) {
-		if next == len(*all) {
-			o, err := d.window(ctx, observed, length(s))
-			if err != nil {
-				return 0, err
-			}
-			*all = append(*all, o)
-		}
-		next++
-		return figure((*all)[next-1]), nil
-	}
+	return all.figure(figure, func(ctx context.Context, s bench.Size) (Outcome, error) {
+		return d.window(ctx, observed, length(s))
+	})
 }
 
 // length is that of a window: a quick run has fewer of them, and none that is shorter. Tests
@@ -132,8 +123,8 @@ func (d *duel) cases() (list []bench.Case) {
 // warm-up.
 func (d *duel) quartiles(figure func(Outcome) float64) (first, third float64) {
 	var ratios []float64
-	for i := 1; i < min(len(d.windows[0]), len(d.windows[1])); i++ {
-		ratios = append(ratios, figure(d.windows[0][i])/figure(d.windows[1][i]))
+	for i := 1; i < min(len(d.with), len(d.without)); i++ {
+		ratios = append(ratios, figure(d.with[i])/figure(d.without[i]))
 	}
 	if len(ratios) == 0 {
 		return 0, 0
