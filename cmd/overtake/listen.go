@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/overtake-stream/overtake"
@@ -33,7 +34,7 @@ func (f listenFlags) at(worker, processes int) (string, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return "", fmt.Errorf("--listen %s: write HOST:PORT, or a port of 127.0.0.1", f.Listen)
+		return "", fmt.Errorf("--listen %s: %q is no port: write HOST:PORT, or a port of 127.0.0.1; a port is a number from 0 (any that is free) to 65535", f.Listen, port)
 	}
 	if processes > 1 && (n == 0 || int(n)+processes > 1<<16) {
 		return "", fmt.Errorf("--listen %s: each of the %d processes needs a port of its own, from this one on: name one from 1 to %d",
@@ -68,9 +69,31 @@ func (f jobFlags) open() (*endpoint, error) {
 	}
 	l, err := net.Listen("tcp", at)
 	if err != nil {
-		return nil, fmt.Errorf("--listen: %w (is another job there already?)", err)
+		return nil, fmt.Errorf("--listen: %w: %s", err, listenAdvice(err))
 	}
 	return &endpoint{l: l, done: make(chan error, 1), told: make(chan struct{}, 1)}, nil
+}
+
+// listenAdvice says what to do about an address that cannot be had.
+func listenAdvice(err error) string {
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("%q is no name of this machine: name one of its addresses, or only a port for 127.0.0.1", unknown.Name)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "another program listens there, perhaps another job: name another port"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "no network interface of this machine has that address: name one of its own, or only a port for 127.0.0.1"
+	case errors.Is(err, os.ErrPermission):
+		return "a port below 1024 needs root or CAP_NET_BIND_SERVICE: name one from 1024 on"
+	}
+	return "name another address or port"
+}
+
+// newServer serves answers to clients that take their time, but not for ever. What is slow
+// on purpose, like a profile, gets its own time on top of WriteTimeout from net/http/pprof.
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
 }
 
 // serve begins to answer for a job.
@@ -78,10 +101,10 @@ func (e *endpoint) serve(env *env, f jobFlags, h *overtake.Handle) {
 	if e == nil {
 		return
 	}
-	e.srv = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: e.watched(h.Done(), serve.Handler(serve.Options{
+	e.srv = newServer(e.watched(h.Done(), serve.Handler(serve.Options{
 		Snapshot: h.Snapshot, Workers: func() []string { return f.endpoints(e.l.Addr().String()) },
 		Profiles: f.listenFlags.Profile, Version: version(),
-	}))}
+	})))
 	if !overtake.IsCopy() {
 		env.log.Info("watch this job", "url", "http://"+e.l.Addr().String()+"/", "top", "overtake top --addr "+e.l.Addr().String())
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,11 +14,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/overtake-stream/overtake/perf"
+	"github.com/overtake-stream/overtake/perf/serve"
 	"github.com/overtake-stream/overtake/perf/top"
 )
 
@@ -55,9 +59,13 @@ func TestAJobDoesNotStartWithoutItsEndpoint(t *testing.T) {
 	}
 	defer taken.Close()
 	for _, c := range []struct{ listen, processes, want string }{
-		{taken.Addr().String(), "1", "is another job there already?"},
-		{taken.Addr().String(), "2", "is another job there already?"},
-		{"nonsense", "1", "write HOST:PORT"},
+		{taken.Addr().String(), "1", "another program listens there"},
+		{taken.Addr().String(), "2", "another program listens there"},
+		{"no-such-host.invalid:7070", "1", `"no-such-host.invalid" is no name of this machine`},
+		{"192.0.2.1:7070", "1", "no network interface of this machine has that address"},
+		{"nonsense", "1", `"nonsense" is no port: write HOST:PORT`},
+		{"localhost:http", "1", `"http" is no port`},
+		{"70700", "1", "a number from 0 (any that is free) to 65535"},
 		{"0", "2", "a port of its own"},
 	} {
 		dir := t.TempDir()
@@ -68,6 +76,57 @@ func TestAJobDoesNotStartWithoutItsEndpoint(t *testing.T) {
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("--listen %s: %d files in the checkpoint folder, %v", c.listen, len(names), err)
 		}
+	}
+}
+
+// Root may use any port, so the kernel's answer to others is made here.
+func TestAPortThatIsForbidden(t *testing.T) {
+	err := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
+	if got := listenAdvice(err); !strings.Contains(got, "from 1024 on") {
+		t.Error(got)
+	}
+	if got := listenAdvice(syscall.EMFILE); strings.Contains(got, "listens") || got == "" {
+		t.Error(got)
+	}
+}
+
+// A client that does not read is left, but a profile may take longer than an answer may.
+func TestTheEndpointsTimeouts(t *testing.T) {
+	s := newServer(serve.Handler(serve.Options{Snapshot: func() perf.JobSnapshot { return perf.JobSnapshot{} }, Profiles: true}))
+	if s.ReadHeaderTimeout <= 0 || s.WriteTimeout < 5*time.Second || s.IdleTimeout <= 0 || s.ReadTimeout != 0 {
+		t.Errorf("%+v", s)
+	}
+	s.WriteTimeout = 300 * time.Millisecond
+	served := make(chan error, 1)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { served <- s.Serve(l) }()
+	defer func() {
+		http.DefaultClient.CloseIdleConnections()
+		_ = s.Close()
+		<-served
+	}()
+	resp, err := http.Get("http://" + l.Addr().String() + "/debug/pprof/trace?seconds=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || len(b) < 100 {
+		t.Errorf("a trace of a second: %s, %d bytes, %v", resp.Status, len(b), err)
+	}
+	slow, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	for err == nil { // without reading: the answers fill what the kernel buffers, and then the server must give up
+		_ = slow.SetWriteDeadline(time.Now().Add(30 * time.Second))
+		_, err = io.WriteString(slow, strings.Repeat("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 100))
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the server waits for a client that does not read")
 	}
 }
 

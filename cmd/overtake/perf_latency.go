@@ -103,6 +103,7 @@ func (c *perfLatencyCmd) Run(e *env) error {
 	for _, l := range levels {
 		line.Credit(l.at, l.worker, l.level)
 	}
+	out.OneProcess = len(before) > 0 && before[0].Workers == 1
 	out.Blame = out.LatencyReport.Blame()
 	return c.print(out, line)
 }
@@ -184,8 +185,10 @@ func (p *creditPoller) run(ctx context.Context, j *perfview.Job, interval time.D
 			continue // a level is missing, which shows; the account at the end tells if the job is gone
 		}
 		for i := range all {
-			w := j.Workers()[i]
-			p.levels = append(p.levels, creditLevel{probe.Now(), fmt.Sprintf("worker %d, process %d", i, w.PID), perfview.LevelOf(&all[i])})
+			if level, ok := perfview.LevelOf(&all[i]); ok {
+				w := j.Workers()[i]
+				p.levels = append(p.levels, creditLevel{probe.Now(), fmt.Sprintf("worker %d, process %d", i, w.PID), level})
+			}
 		}
 	}
 }

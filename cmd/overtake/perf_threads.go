@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/overtake-stream/overtake/internal/atomicfile"
+	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/ebpf"
 	perfview "github.com/overtake-stream/overtake/perf/view"
 )
@@ -146,7 +147,7 @@ func (c *perfConnsCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	levels, err := t.levels(ctx)
+	channels, err := t.channels(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (c *perfConnsCmd) Run() error {
 		if t.job != nil && t.watching(conn.From, conn.To) {
 			continue
 		}
-		list = append(list, perfview.Conn{Connection: conn, LimitedBy: conn.Limit(), Level: levels[conn.PID]})
+		list = append(list, perfview.Conn{Connection: conn, LimitedBy: conn.Limit(), Channels: channels[socket{conn.PID, conn.Cookie}]})
 	}
 	if c.JSON {
 		return printJSON(list)
@@ -167,21 +168,30 @@ func (c *perfConnsCmd) Run() error {
 	return perfview.WriteConns(os.Stdout, list)
 }
 
-// levels is the credit of each process, none without a job.
-func (t *target) levels(ctx context.Context) (map[int]*perfview.Level, error) {
-	levels := map[int]*perfview.Level{}
+// socket is one end of a connection.
+type socket struct {
+	pid    int
+	cookie uint64
+}
+
+// channels is what the job says of the channels of each connection, nothing without a job.
+func (t *target) channels(ctx context.Context) (map[socket]*perf.ConnectionSnapshot, error) {
 	if t.job == nil {
-		return levels, nil
+		return nil, nil
 	}
 	all, err := t.job.Snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
+	found := map[socket]*perf.ConnectionSnapshot{}
 	for i, w := range t.job.Workers() {
-		l := perfview.LevelOf(&all[i])
-		levels[w.PID] = &l
+		for k := range all[i].Connections {
+			if c := &all[i].Connections[k]; c.Cookie != 0 {
+				found[socket{w.PID, c.Cookie}] = c
+			}
+		}
 	}
-	return levels, nil
+	return found, nil
 }
 
 // watching reports whether a connection is one over which the job is watched, as this

@@ -62,13 +62,21 @@ func (s *Support) measureEdges(k *kernel, c *Cost) {
 	if err == nil {
 		var after float64
 		after, err = pingCost(k)
-		c.Each = max(0, after-before)
+		c.add(before, after)
 	}
 	if err != nil {
 		r := refusal("kernel tracepoints (tp_btf)", losesKernel, err)
 		s.Refusals, s.Tier, c.NA = append(s.Refusals, r), TierB, r.Reason
 	}
 	k.detach()
+}
+
+// add takes what something costs without and with the probe. What disturbs the measurement
+// may be more than the probe.
+func (c *Cost) add(without, with float64) {
+	if c.Each = with - without; c.Each <= 0 {
+		c.Each, c.NA = 0, "less than what else runs on this machine hides: try again when it is quiet"
+	}
 }
 
 func gateCost() Cost {

@@ -15,7 +15,7 @@ type Connection struct {
 	Cookie        uint64         `json:"cookie"`
 	State         string         `json:"state"`
 
-	RTT         time.Duration `json:"rtt_ns"`
+	RTT         time.Duration `json:"rtt_ns"` // 0, as MinRTT: n/a, it was not measured yet
 	RTTVar      time.Duration `json:"rttvar_ns"`
 	MinRTT      time.Duration `json:"min_rtt_ns"`
 	Retransmits uint64        `json:"retransmits"` // segments, since the beginning

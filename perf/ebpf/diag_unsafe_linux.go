@@ -128,7 +128,10 @@ func (c *Connection) setInfo(b []byte) {
 	var info unix.TCPInfo
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&info)), unsafe.Sizeof(info)), b)
 	us := func(n uint64) time.Duration { return time.Duration(n) * time.Microsecond }
-	c.RTT, c.RTTVar, c.MinRTT = us(uint64(info.Rtt)), us(uint64(info.Rttvar)), us(uint64(info.Min_rtt))
+	c.RTT, c.RTTVar = us(uint64(info.Rtt)), us(uint64(info.Rttvar))
+	if info.Min_rtt != ^uint32(0) { // it was never measured
+		c.MinRTT = us(uint64(info.Min_rtt))
+	}
 	c.Retransmits, c.Window, c.Unsent = uint64(info.Total_retrans), info.Snd_cwnd, uint64(info.Notsent_bytes)
 	c.Sent, c.Received = info.Bytes_acked, info.Bytes_received
 	c.Busy, c.WindowLimited, c.BufferLimited = us(info.Busy_time), us(info.Rwnd_limited), us(info.Sndbuf_limited)

@@ -17,8 +17,8 @@ type flows struct {
 	pids    []int
 	kernel  *ebpf.Map // flows
 	dirs    *ebpf.Map
-	known   map[uint64]bool
-	edges   []edgeStats // by direction
+	known   map[uint64]uint64 // bytes that a socket had sent when it was found, by cookie
+	edges   []edgeStats       // by direction
 	maximum int
 }
 
@@ -26,9 +26,13 @@ type tuple struct{ local, remote netip.AddrPort }
 
 // refresh finds connections between the processes, and follows new ones.
 func (f *flows) refresh(ctx context.Context) error {
-	conns, err := Conns(ctx, f.pids)
-	if err != nil {
-		return err
+	var conns []Connection
+	for _, pid := range f.pids {
+		of, err := Conns(ctx, []int{pid})
+		if err != nil && !gone(err) {
+			return err
+		}
+		conns = append(conns, of...)
 	}
 	ends := map[tuple]*Connection{}
 	for i := range conns {
@@ -38,7 +42,7 @@ func (f *flows) refresh(ctx context.Context) error {
 	for i := range conns {
 		a := &conns[i]
 		b := ends[tuple{a.Remote, a.Local}]
-		if b == nil || f.known[a.Cookie] || f.known[b.Cookie] || len(f.edges)+2 > f.maximum {
+		if b == nil || f.follows(a) || f.follows(b) || len(f.edges)+2 > f.maximum {
 			continue
 		}
 		if err := f.follow(a, b); err != nil {
@@ -48,11 +52,26 @@ func (f *flows) refresh(ctx context.Context) error {
 	return nil
 }
 
+func (f *flows) follows(c *Connection) bool {
+	_, ok := f.known[c.Cookie]
+	return ok
+}
+
+// moved is how much was sent over those connections, of the given ones, that are followed.
+func (f *flows) moved(conns []Connection) (bytes uint64) {
+	for i := range conns {
+		if c := &conns[i]; f.follows(c) {
+			bytes += c.Sent - f.known[c.Cookie]
+		}
+	}
+	return bytes
+}
+
 // follow gives the directions of a connection numbers.
 func (f *flows) follow(a, b *Connection) error {
 	out := uint32(len(f.edges))
 	f.edges = append(f.edges, newEdge(a, b), newEdge(b, a))
-	f.known[a.Cookie], f.known[b.Cookie] = true, true
+	f.known[a.Cookie], f.known[b.Cookie] = a.Sent, b.Sent
 	for i, receiver := range []int{b.PID, a.PID} {
 		if err := f.dirs.Put(out+uint32(i), latencyDir{Pid: uint32(receiver)}); err != nil {
 			return fmt.Errorf("follow a connection: %w", err)

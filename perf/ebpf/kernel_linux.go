@@ -172,16 +172,28 @@ func (k *kernel) close() {
 	}
 }
 
-// counter sums a counter over processors.
-func (k *kernel) counter(i uint32) (sum uint64) {
+// counts reads the counters and histograms. Histograms that counted nothing are left out.
+func (k *kernel) counts() (drops, faults uint64, histograms []Histogram, err error) {
+	m := k.coll.Maps[latencyMapCounters]
+	if drops, err = sumCPUs(m, counterDrops); err == nil {
+		faults, err = sumCPUs(m, counterFaults)
+	}
+	if err == nil {
+		histograms, err = readHistograms(k.coll.Maps[latencyMapHistograms], spans[:])
+	}
+	return drops, faults, histograms, err
+}
+
+// sumCPUs adds an entry of a per-CPU array up.
+func sumCPUs(m *ebpf.Map, i uint32) (sum uint64, err error) {
 	var each []uint64
-	if err := k.coll.Maps[latencyMapCounters].Lookup(i, &each); err != nil {
-		return 0
+	if err := m.Lookup(i, &each); err != nil {
+		return 0, fmt.Errorf("the kernel's counts: %w", err)
 	}
 	for _, n := range each {
 		sum += n
 	}
-	return sum
+	return sum, nil
 }
 
 // Indices of counters in bpf/latency.c.
@@ -194,27 +206,18 @@ const (
 // spans are the names of histograms in bpf/latency.c.
 var spans = [...]string{"run queue", "unread", "send call", "receive call"}
 
-// histograms reads the histograms. Those that counted nothing are left out.
-func (k *kernel) histograms() (all []Histogram) {
-	return readHistograms(k.coll.Maps[latencyMapHistograms], spans[:])
-}
-
 // readHistograms reads histograms that lie one after the other in a per-CPU array.
-func readHistograms(m *ebpf.Map, names []string) (all []Histogram) {
+func readHistograms(m *ebpf.Map, names []string) (all []Histogram, err error) {
 	for span, name := range names {
 		h := Histogram{Name: name}
 		for i := range h.Buckets {
-			var each []uint64
-			if err := m.Lookup(uint32(span*len(h.Buckets)+i), &each); err != nil {
-				break
-			}
-			for _, n := range each {
-				h.Buckets[i] += n
+			if h.Buckets[i], err = sumCPUs(m, uint32(span*len(h.Buckets)+i)); err != nil {
+				return nil, err
 			}
 		}
 		if h.Count() > 0 {
 			all = append(all, h)
 		}
 	}
-	return all
+	return all, nil
 }

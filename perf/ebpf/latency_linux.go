@@ -54,7 +54,7 @@ type session struct {
 
 	began, attached, ended time.Time
 	cpu                    time.Duration
-	queues                 []ProcessQueue
+	queues                 []queueReading
 	traps, events          uint64
 }
 
@@ -65,6 +65,7 @@ func newSession(ctx context.Context, pids []int, opts LatencyOptions) (*session,
 		return nil, err
 	}
 	if len(pids) == 1 {
+		others = slices.DeleteFunc(others, func(pid int) bool { return pid == os.Getpid() }) // it asks the job over HTTP
 		s.pids = append(s.pids, others...)
 		slices.Sort(s.pids)
 		s.pids = slices.Compact(s.pids)
@@ -86,7 +87,7 @@ func newSession(ctx context.Context, pids []int, opts LatencyOptions) (*session,
 // start attaches everything, the processes last.
 func (s *session) start(ctx context.Context) (err error) {
 	maps := s.kernel.coll.Maps
-	s.flows = flows{pids: s.pids, kernel: maps[latencyMapFlows], dirs: maps[latencyMapDirs], known: map[uint64]bool{}, maximum: int(maps[latencyMapDirs].MaxEntries())}
+	s.flows = flows{pids: s.pids, kernel: maps[latencyMapFlows], dirs: maps[latencyMapDirs], known: map[uint64]uint64{}, maximum: int(maps[latencyMapDirs].MaxEntries())}
 	for _, pid := range s.pids {
 		if err := maps[latencyMapProcs].Put(uint32(pid), uint32(1)); err != nil {
 			return err
@@ -147,7 +148,7 @@ func attachRefusal(part string, err error) Refusal {
 // run reads events until the time is up.
 func (s *session) run(ctx context.Context, d time.Duration) error {
 	for _, pid := range s.pids {
-		s.queues = append(s.queues, processQueue(pid))
+		s.queues = append(s.queues, readQueue(pid))
 	}
 	s.attached = time.Now()
 	s.matcher.Begin(probe.Now())
@@ -245,7 +246,7 @@ func (s *session) message(m *Message) {
 
 // report sums up.
 func (s *session) report() (*LatencyReport, error) {
-	r := &LatencyReport{Tier: s.kernel.tier, Duration: s.ended.Sub(s.attached), Refusals: s.kernel.refusals}
+	r := &LatencyReport{Tier: s.kernel.tier, Duration: s.ended.Sub(s.attached), Refusals: s.kernel.refusals, NoMessages: s.opts.NoEvents}
 	r.MatchCounts = s.matcher.Close()
 	for i := range s.flows.edges {
 		if e := s.flows.edges[i].report(); e.Total.Count > 0 {
@@ -253,17 +254,22 @@ func (s *session) report() (*LatencyReport, error) {
 		}
 	}
 	if s.kernel.coll != nil {
-		r.Drops, r.Faults = s.kernel.counter(counterDrops), s.kernel.counter(counterFaults)
-		r.Histograms = s.kernel.histograms()
+		var err error
+		if r.Drops, r.Faults, r.Histograms, err = s.kernel.counts(); err != nil {
+			return nil, err
+		}
 	}
 	for i, pid := range s.pids {
-		r.RunQueues = append(r.RunQueues, processQueue(pid).since(s.queues[i]))
+		r.RunQueues = append(r.RunQueues, readQueue(pid).since(s.queues[i]))
 		conns, err := Conns(context.Background(), []int{pid})
-		if err != nil && !gone(err) {
+		if gone(err) {
+			r.Gone = append(r.Gone, pid)
+		} else if err != nil {
 			return nil, err
 		}
 		r.Connections = append(r.Connections, conns...)
 	}
+	r.Followed, r.Moved = len(s.flows.edges)/2, s.flows.moved(r.Connections)
 	r.Cost = s.cost()
 	return r, nil
 }

@@ -4,6 +4,10 @@ package ebpf
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +139,89 @@ func TestTwoRates(t *testing.T) {
 	}
 	if len(r.Refusals) != 0 {
 		t.Errorf("first: %v", r.Refusals)
+	}
+}
+
+// What a user sees who sees nothing.
+func TestNothingIsExplained(t *testing.T) {
+	for name, c := range map[string]struct {
+		receiver, sender []string
+		rate             probe.Rate
+		want             string
+	}{
+		"no traffic":   {nil, []string{"-wait", "-pause=1h", "-burst=0"}, probe.Every, "no traffic: nothing was sent over 1 connections in "},
+		"slow":         {[]string{"-delay=1h"}, []string{"-wait", "-pause=1h", "-burst=5"}, probe.Every, "5 messages were still on their way after "},
+		"none sampled": {nil, []string{"-wait", "-pause=1h", "-burst=5"}, probe.Every1024, "none was sampled in "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			receive, send := startPair(t, c.receiver, c.sender)
+			r := measure(t, send, receive, 300*time.Millisecond, LatencyOptions{Rate: c.rate})
+			if !strings.Contains(r.Blame(), c.want) {
+				t.Errorf("%s, want %q", r.Blame(), c.want)
+			}
+		})
+	}
+	t.Run("one process", func(t *testing.T) {
+		spin, _ := start(t, nil, "-role=spin")
+		r, err := Latency(t.Context(), []int{spin.Process.Pid}, 10*time.Millisecond, LatencyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		needTier(t, r.Tier, TierA, r.Refusals)
+		if !strings.Contains(r.Blame(), "no TCP connection with each other") {
+			t.Error(r.Blame())
+		}
+	})
+	t.Run("a process ends", func(t *testing.T) {
+		receive, send := startPair(t, nil, []string{"-wait"})
+		r, err := Latency(t.Context(), []int{send.Process.Pid, receive.Process.Pid}, time.Second, LatencyOptions{OnAttached: func() {
+			_ = receive.Process.Kill()
+			_ = receive.Wait() // it was killed
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		needTier(t, r.Tier, TierA, r.Refusals)
+		if want := fmt.Sprintf("process %d has ended meanwhile", receive.Process.Pid); !strings.Contains(r.Blame(), want) {
+			t.Errorf("%s, want %q", r.Blame(), want)
+		}
+	})
+}
+
+// A kernel without BTF has no typed tracepoints: uprobes are left, and all that the kernel does is one
+// stage. Without its file the library cannot load the former.
+func TestTierB(t *testing.T) {
+	const types = "/sys/kernel/btf/vmlinux"
+	receive, send := startPair(t, nil, nil)
+	out, err := exec.Command("unshare", "-m", "mount", "--bind", "/dev/null", types).CombinedOutput()
+	if err != nil {
+		t.Skipf("SKIPPED: %s cannot be hidden here: %v: %s", types, err, out)
+	}
+	if r := rootTier(t); r != TierA {
+		t.Skipf("SKIPPED: the whole kernel has tier %v", r)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := func(cmd *exec.Cmd) {
+		args := append([]string{"unshare", "-m", "sh", "-c", `mount --bind /dev/null "$0" && exec "$@"`, types, self}, cmd.Args[1:]...)
+		if cmd.Path, err = exec.LookPath(args[0]); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args = args
+	}
+	_, line := start(t, hidden, "-role=measure", fmt.Sprintf("-pids=%d,%d", send.Process.Pid, receive.Process.Pid))
+	t.Log(line)
+	var f found
+	if err := json.Unmarshal([]byte(line), &f); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	if f.Check != "B" || f.Matched == 0 || f.Kernel != 0 || !strings.Contains(f.Stages, "network") || strings.Contains(f.Stages, "kernel send") ||
+		!strings.Contains(f.Stages, "decode") || !strings.Contains(f.Text, "tp_btf") {
+		t.Errorf("%+v", f)
+	}
+	if f.WrongSums != 0 {
+		t.Errorf("the stages of %d messages do not add up to their time", f.WrongSums)
 	}
 }

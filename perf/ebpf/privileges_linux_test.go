@@ -30,9 +30,20 @@ func (c *childConfig) measure() error {
 	if err != nil {
 		return err
 	}
-	r, err := Latency(context.Background(), pids, time.Second, LatencyOptions{})
+	wrong := 0
+	r, err := Latency(context.Background(), pids, time.Second, LatencyOptions{OnMessage: func(m *Message) {
+		if m.Total() != time.Duration(m.Ended-m.Opened) {
+			wrong++
+		}
+	}})
 	if err != nil {
 		return err
+	}
+	var stages []string
+	for i := range r.Edges {
+		for _, s := range r.Edges[i].Stages {
+			stages = append(stages, s.Stage.String())
+		}
 	}
 	out, err := json.Marshal(struct {
 		Check   Tier // as a number: text is for people
@@ -41,7 +52,10 @@ func (c *childConfig) measure() error {
 		Kernel  uint64
 		Conns   int
 		Text    string
-	}{support.Tier, support, r.Matched, r.Kernel, len(r.Connections), fmt.Sprint(r.Refusals)})
+		Stages  string
+
+		WrongSums int
+	}{support.Tier, support, r.Matched, r.Kernel, len(r.Connections), fmt.Sprint(r.Refusals), strings.Join(stages, ", "), wrong})
 	if err != nil {
 		return err
 	}
@@ -56,6 +70,9 @@ type found struct {
 	Kernel  uint64
 	Conns   int
 	Text    string
+	Stages  string
+
+	WrongSums int
 }
 
 // measureAs looks at a pair of children as the user nobody with some capabilities.

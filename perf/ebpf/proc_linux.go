@@ -9,38 +9,64 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processQueue reads how long the threads of a process have waited for processors.
-func processQueue(pid int) ProcessQueue {
-	q := ProcessQueue{PID: pid}
-	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(names) == 0 {
-		q.NA = "the kernel has no schedstat in /proc"
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
-			q.NA = kernelWords(err)
-		}
+// queueReading is how long the threads of a process have waited for processors.
+type queueReading struct {
+	pid     int
+	threads map[string]threadQueue // by name in /proc
+	na      string                 // why there is none
+}
+
+type threadQueue struct{ ran, waited, slices uint64 }
+
+// readQueue reads what the kernel has counted so far.
+func readQueue(pid int) queueReading {
+	q := queueReading{pid: pid, threads: map[string]threadQueue{}}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		q.na = kernelWords(err)
 		return q
 	}
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is fine
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			continue // the thread has ended
 		}
-		var ran, waited, slices uint64
-		if _, err := fmt.Sscan(string(b), &ran, &waited, &slices); err == nil {
-			q.Ran += time.Duration(ran)
-			q.Waited += time.Duration(waited)
-			q.Slices += slices
+		var t threadQueue
+		if _, err := fmt.Sscan(string(b), &t.ran, &t.waited, &t.slices); err == nil {
+			q.threads[name] = t
 		}
+	}
+	if len(q.threads) == 0 {
+		q.na = "the kernel has no schedstat in /proc"
 	}
 	return q
 }
 
-// since takes away what had been before. Threads that have ended meanwhile are lost.
-func (q ProcessQueue) since(before ProcessQueue) ProcessQueue {
-	q.Ran = max(0, q.Ran-before.Ran)
-	q.Waited = max(0, q.Waited-before.Waited)
-	q.Slices -= min(q.Slices, before.Slices)
-	return q
+// since is what came after an earlier reading: of the threads that there are now, since those
+// that have ended took their counts with them.
+func (q queueReading) since(before queueReading) ProcessQueue {
+	sum := ProcessQueue{PID: q.pid, NA: before.na}
+	if q.na != "" {
+		sum.NA = q.na
+	}
+	if sum.NA != "" {
+		return sum
+	}
+	for name, now := range q.threads {
+		old := before.threads[name]
+		if now.ran < old.ran || now.slices < old.slices {
+			old = threadQueue{} // another thread has its number
+		}
+		sum.Ran += time.Duration(now.ran - old.ran)
+		sum.Waited += time.Duration(now.waited - old.waited)
+		sum.Slices += now.slices - old.slices
+	}
+	for name := range before.threads {
+		if _, ok := q.threads[name]; !ok {
+			sum.Ended++
+		}
+	}
+	return sum
 }
 
 // ownCPU is the processor time of this process.

@@ -1,8 +1,6 @@
 package ebpf
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/overtake-stream/overtake/perf/probe"
@@ -104,6 +102,11 @@ type LatencyReport struct {
 
 	Histograms  []Histogram    `json:"histograms"`
 	Connections []Connection   `json:"connections"` // at the end
+	Followed    int            `json:"followed"`    // connections between the processes, over which messages can be followed
+	Moved       uint64         `json:"moved_bytes"` // over these, meanwhile
+	Gone        []int          `json:"gone"`        // processes that have ended meanwhile
+	OneProcess  bool           `json:"one_process"` // the job has no other process: for who knows to set
+	NoMessages  bool           `json:"no_messages"` // LatencyOptions.NoEvents
 	RunQueues   []ProcessQueue `json:"run_queues"`  // from /proc, in all tiers
 
 	Cost OwnCost `json:"cost"`
@@ -128,6 +131,7 @@ type ProcessQueue struct {
 	Ran    time.Duration `json:"ran_ns"`
 	Waited time.Duration `json:"waited_ns"`
 	Slices uint64        `json:"slices"` // times that a thread got a processor
+	Ended  int           `json:"ended"`  // threads that ended meanwhile: what they did is not in the sums
 	NA     string        `json:"na,omitempty"`
 }
 
@@ -143,19 +147,3 @@ func (r *LatencyReport) Dominant() *Edge {
 }
 
 func (e *Edge) time() float64 { return float64(e.Total.Count) * float64(e.Total.Mean) }
-
-// Blame is a sentence on where the time goes.
-func (r *LatencyReport) Blame() string {
-	if e := r.Dominant(); e != nil {
-		return e.Blame
-	}
-	var s strings.Builder
-	s.WriteString("no message was seen from end to end")
-	if r.Unmatched+r.InFlight > 0 {
-		fmt.Fprintf(&s, ", but %d on one end only", r.Unmatched+r.InFlight)
-	}
-	if r.Tier == TierC {
-		s.WriteString(": tier C sees none")
-	}
-	return s.String()
-}

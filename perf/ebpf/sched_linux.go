@@ -15,9 +15,9 @@ import (
 // until ctx ends. What the kernel refuses is in the report.
 func RunQueue(ctx context.Context, pids []int, d time.Duration) (*RunQueueReport, error) {
 	r := &RunQueueReport{}
-	before := make([]ProcessQueue, len(pids))
+	before := make([]queueReading, len(pids))
 	for i, pid := range pids {
-		before[i] = processQueue(pid)
+		before[i] = readQueue(pid)
 	}
 	s, refused, err := startSched(pids, false)
 	if err != nil {
@@ -27,15 +27,19 @@ func RunQueue(ctx context.Context, pids []int, d time.Duration) (*RunQueueReport
 	r.Duration = wait(ctx, d)
 	if s != nil {
 		s.detach()
+		defer s.close()
 		h := Histogram{Name: "run queue"}
-		for _, found := range readHistograms(s.coll.Maps[schedMapRunQueue], []string{h.Name}) {
-			h = found
+		found, err := readHistograms(s.coll.Maps[schedMapRunQueue], []string{h.Name})
+		if err != nil {
+			return nil, fmt.Errorf("run queue: %w", err)
+		}
+		if len(found) > 0 {
+			h = found[0]
 		}
 		r.Waits = &h
-		s.close()
 	}
 	for i, pid := range pids {
-		r.Processes = append(r.Processes, processQueue(pid).since(before[i]))
+		r.Processes = append(r.Processes, readQueue(pid).since(before[i]))
 	}
 	return r, nil
 }
@@ -138,11 +142,9 @@ func (s *sched) close() {
 
 // stacks reads what was gathered, with names for addresses.
 func (s *sched) stacks(r *OffCPUReport) error {
-	var lost []uint64
-	if err := s.coll.Maps[schedMapLost].Lookup(uint32(0), &lost); err == nil {
-		for _, n := range lost {
-			r.Lost += n
-		}
+	var err error
+	if r.Lost, err = sumCPUs(s.coll.Maps[schedMapLost], 0); err != nil {
+		return err
 	}
 	symbols := map[uint32]*symbols{}
 	var at schedPlace

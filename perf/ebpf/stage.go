@@ -17,7 +17,7 @@ const (
 	SocketQueue               // in the sender's socket after write has returned
 	Network                   // all from write to read, where the kernel cannot be seen
 	Wake                      // for the kernel to wake the receiver's thread
-	Runnable                  // for a processor to run that thread on
+	Runnable                  // for a processor to run that thread on, or any other that has the message in its hands
 	GoScheduler               // for the Go scheduler and epoll, until read begins; with SystemCalls
 	ReadCall                  // in read, or from when the thread ran without SystemCalls
 	Unread                    // in the receiver's socket, whose thread was busy or stopped
@@ -39,7 +39,7 @@ var stageTexts = [Stages]stageText{
 	SocketQueue:  {"socket queue", "bytes wait in the sender's socket: the network or the receiver's socket is slower than the sender"},
 	Network:      {"network", "the time is between write and read, and the kernel cannot be seen there"},
 	Wake:         {"wake", "the kernel takes long to wake the receiver's thread"},
-	Runnable:     {"run queue", "the receiver's thread is awake but no processor is free: the machine is saturated"},
+	Runnable:     {"run queue", "threads could go on, but no processor is free for them: the machine is saturated"},
 	GoScheduler:  {"go scheduler", "the receiver's thread runs, but the Go scheduler has other goroutines to run first"},
 	ReadCall:     {"read", "the receiver's read takes long"},
 	Unread:       {"unread", "bytes are there, but the receiver does not read: its I/O loop is busy, or the process is stopped"},

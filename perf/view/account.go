@@ -81,13 +81,14 @@ type Level struct {
 	Starved int `json:"starved"` // channels that have data and no credit
 }
 
-// LevelOf adds up the senders of a worker.
-func LevelOf(s *perf.JobSnapshot) (l Level) {
+// LevelOf adds up the senders of a worker, if it has any.
+func LevelOf(s *perf.JobSnapshot) (l Level, ok bool) {
 	for _, e := range s.Edges {
 		for _, x := range e.Senders {
+			ok = true
 			l.Credits += x.Credits
 			l.Starved += x.StarvedChannels
 		}
 	}
-	return l
+	return l, ok
 }

@@ -5,35 +5,44 @@ import (
 	"io"
 	"time"
 
+	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/ebpf"
 )
 
-// Conn is a connection, and how much credit its process has.
+// Conn is a connection, and what the job says of the channels that this end sends over it.
 type Conn struct {
 	ebpf.Connection
-	LimitedBy string `json:"limited_by"`
-	Level     *Level `json:"credit,omitempty"` // of all outputs of the process; nil: n/a
+	LimitedBy string                   `json:"limited_by"`
+	Channels  *perf.ConnectionSnapshot `json:"channels,omitempty"` // nil: n/a
 }
 
 // WriteConns prints a line for each connection.
 func WriteConns(w io.Writer, list []Conn) error {
 	p := newPrinter(w)
-	p.line("PID\tLOCAL\tREMOTE\tSTATE\tRTT\tMIN RTT\tCWND\tSENT\tRECEIVED\tUNSENT\tUNACKED\tUNREAD\tRETRANS\tLIMITED BY\tRWND\tSNDBUF\tCREDITS\tSTARVED\t")
+	p.line("PID\tLOCAL\tREMOTE\tSTATE\tRTT\tMIN RTT\tCWND\tSENT\tRECEIVED\tUNSENT\tUNACKED\tUNREAD\tRETRANS\tLIMITED BY\tRWND\tSNDBUF\tCHANNELS\tGRANTED\tCREDITS\tSTARVED\tQUEUED\tBYTES\t")
 	for i := range list {
 		c := &list[i]
-		credits, starved := "n/a", "n/a"
-		if c.Level != nil {
-			credits, starved = fmt.Sprint(c.Level.Credits), fmt.Sprint(c.Level.Starved)
+		channels := "n/a\tn/a\tn/a\tn/a\tn/a\tn/a"
+		if n := c.Channels; n != nil {
+			channels = fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%s", n.Channels, n.Granted, n.Credits, n.StarvedChannels, n.QueuedBuffers, bytes(uint64(n.QueuedBytes)))
 		}
-		p.line("%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t",
-			c.PID, c.From, c.To, c.State, short(c.RTT), short(c.MinRTT), c.Window, bytes(c.Sent), bytes(c.Received),
+		p.line("%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t",
+			c.PID, c.From, c.To, c.State, measured(c.RTT), measured(c.MinRTT), c.Window, bytes(c.Sent), bytes(c.Received),
 			bytes(c.Unsent), bytes(c.Inflight), bytes(c.Unread), c.Retransmits, c.LimitedBy,
-			percent(c.WindowLimited, c.Busy), percent(c.BufferLimited, c.Busy), credits, starved)
+			percent(c.WindowLimited, c.Busy), percent(c.BufferLimited, c.Busy), channels)
 	}
 	if len(list) == 0 {
 		p.line("no TCP connections")
 	}
 	return p.flush()
+}
+
+// measured is a time that is 0 until it was measured first.
+func measured(d time.Duration) string {
+	if d == 0 {
+		return "n/a"
+	}
+	return short(d)
 }
 
 func percent(part, all time.Duration) string {

@@ -87,7 +87,11 @@ func (p *printer) queues(list []ebpf.ProcessQueue) {
 			p.line("process %d: run queue n/a: %s", q.PID, q.NA)
 			continue
 		}
-		p.line("process %d: ran %s, waited %s for a processor, %d time slices", q.PID, short(q.Ran), short(q.Waited), q.Slices)
+		ended := ""
+		if q.Ended > 0 {
+			ended = fmt.Sprintf(", without %d threads that have ended", q.Ended)
+		}
+		p.line("process %d: ran %s, waited %s for a processor, %d time slices%s", q.PID, short(q.Ran), short(q.Waited), q.Slices, ended)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestConnectionsArePrinted(t *testing.T) {
 	}
 	idle := ebpf.Connection{PID: 12, From: c.To, To: c.From, State: "established"}
 	golden(t, "conns.txt", func(w io.Writer) error {
-		return view.WriteConns(w, []view.Conn{{Connection: c, LimitedBy: c.Limit(), Level: &view.Level{Credits: 3, Starved: 1}}, {Connection: idle, LimitedBy: idle.Limit()}})
+		return view.WriteConns(w, []view.Conn{{Connection: c, LimitedBy: c.Limit(), Channels: &perf.ConnectionSnapshot{Peer: 1, Cookie: 7, Channels: 4, Granted: 200, Credits: 3, StarvedChannels: 1, QueuedBuffers: 5, QueuedBytes: 150 << 10}}, {Connection: idle, LimitedBy: idle.Limit()}})
 	})
 }
 
@@ -139,8 +139,11 @@ func TestAccountsAreOfAllWorkersAndOfTheTimeBetween(t *testing.T) {
 	}
 	golden(t, "accounts.txt", func(w io.Writer) error { return view.WriteAccounts(w, list) })
 	one := snapshot(1, early)
-	if l := view.LevelOf(&one); l.Credits != 5 || l.Starved != 1 {
-		t.Errorf("%+v", l)
+	if l, ok := view.LevelOf(&one); !ok || l.Credits != 5 || l.Starved != 1 {
+		t.Errorf("%+v, %v", l, ok)
+	}
+	if l, ok := view.LevelOf(&perf.JobSnapshot{Edges: []perf.EdgeSnapshot{{From: "a", To: "b"}}}); ok {
+		t.Errorf("a worker that sends nothing has the level %+v", l)
 	}
 	if list := view.Accounts(nil, []perf.JobSnapshot{{Edges: one.Edges}}); len(list) != 0 {
 		t.Errorf("an account of what was not measured: %+v", list)
