@@ -53,6 +53,7 @@ var layers = []layer{
 	{folder: "checkpoint/...", modules: []string{"github.com/cockroachdb/pebble/v2", "golang.org/x/sys/unix"}},
 	{folder: "unaligned"},
 	{folder: "unaligned/..."},
+	{folder: "internal/watermark", stdOnly: true},
 	{folder: "operators", modules: []string{"github.com/zeebo/xxh3", "google.golang.org/protobuf"}, tests: []string{"connectors"}},
 	{folder: "operators/..."},
 	{folder: "internal/task", tests: []string{"connectors"}},

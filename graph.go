@@ -1,6 +1,7 @@
 package overtake
 
 import (
+	"github.com/overtake-stream/overtake/internal/watermark"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
@@ -18,6 +19,7 @@ type node struct {
 	single      bool
 	errs        []error
 	migration   func() (operators.Migration, error) // of its state; nil: none
+	windows     *watermark.Ends                     // when its windows end; nil: it has none
 
 	inputs  []*edge
 	outputs []*edge

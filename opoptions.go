@@ -1,6 +1,10 @@
 package overtake
 
-import "github.com/overtake-stream/overtake/operators"
+import (
+	"time"
+
+	"github.com/overtake-stream/overtake/operators"
+)
 
 // OpOption configures one operator.
 type OpOption interface{ apply(*opOptions) }
@@ -10,7 +14,10 @@ type opOptions struct {
 	parallelism int
 	codec       any
 	finalOnly   bool
-	migration   func() (operators.Migration, error)
+
+	idleAfter, watermarkEvery time.Duration // of AssignTimes
+
+	migration func() (operators.Migration, error)
 }
 
 type opOption func(*opOptions)

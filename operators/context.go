@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/overtake-stream/overtake/internal/watermark"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/statecow"
 )
@@ -30,7 +31,12 @@ type Context struct {
 
 	Watermark int64 // of the subtask's input, Unix milliseconds; NoWatermark at first
 
+	split  int                    // of the source that the current record comes from
+	maker  *watermark.Maker       // of the chain's watermarks, if its source is in it; or nil
+	active func(*watermark.Maker) // a Watermarker that may have been idle is not; may be nil
+
 	partitions []*netstack.Partition
+	fired      bool        // a timer has, since Fired was asked
 	urgent     func() bool // the subtask has something to do that must not wait
 	stores     Stores
 	uid        string // of the operator that is being opened
@@ -54,6 +60,21 @@ func eventNanos(millis int64) int64 {
 
 // SetUrgent says how the subtask tells that it has something to do that must not wait.
 func (c *Context) SetUrgent(urgent func() bool) { c.urgent = urgent }
+
+// SetWatermarks gives the chain what makes its watermarks, and what to call when that may
+// have been idle and is not. Of a chain with a source, it learns of the source's splits.
+func (c *Context) SetWatermarks(m *watermark.Maker, source bool, active func(*watermark.Maker)) {
+	if c.active = active; source {
+		c.maker = m
+	}
+}
+
+// Fired reports whether a timer has fired since it was last asked.
+func (c *Context) Fired() bool {
+	fired := c.fired
+	c.fired = false
+	return fired
+}
 
 // pause reports whether a run of timers should be interrupted.
 func (c *Context) pause() bool { return !c.Available() || (c.urgent != nil && c.urgent()) }

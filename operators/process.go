@@ -208,6 +208,7 @@ func (p *process[K, I, O]) fire(t statecow.Timer) error {
 	p.ctx.key = t.Key
 	p.ctx.states.SetKey(t.Hash, t.Key)
 	p.ctx.Time, p.ctx.HasTime, p.ctx.Hash = t.At, true, t.Hash
+	p.ctx.fired = true
 	if err := p.onTimer(key, t.At, p.next); err != nil {
 		return err
 	}

@@ -1,5 +1,11 @@
 package operators
 
+import (
+	"fmt"
+
+	"github.com/overtake-stream/overtake/internal/watermark"
+)
+
 // Source describes where records come from. It is shared by all subtasks and
 // starts nothing until Open.
 type Source[T any] interface {
@@ -82,6 +88,60 @@ func (o *Output[T]) CollectAt(v T, time int64) {
 	o.next(v)
 }
 
+// Split says that the records that follow come from split n of the reader, a number of its
+// own choice from 0 to MaxSplits-1. An AssignTimes in the source's chain makes a watermark of
+// each split and takes the least, so it does not matter how far apart they are. A split counts
+// from its first record on, or from BeginSplit. A reader that never calls it has one split, 0.
+//
+// Of a reader that is opened with positions, split i is that of the i-th of them, until it
+// says otherwise. It must be a SplitReader, so that the splits' watermarks are in checkpoints.
+func (o *Output[T]) Split(n int) {
+	if o.valid(n) {
+		o.ctx.split = n
+	}
+}
+
+// valid fails the job if n is no split's number.
+func (o *Output[T]) valid(n int) bool {
+	if n < 0 || n >= MaxSplits {
+		o.ctx.Fail(fmt.Errorf("operators: split %d, want 0 to %d", n, MaxSplits-1))
+		return false
+	}
+	return true
+}
+
+// BeginSplit lets split n hold the watermark from now on, before it has its first record.
+// Call it at the first Read for splits that are read side by side.
+func (o *Output[T]) BeginSplit(n int) {
+	if o.ctx.maker != nil && o.valid(n) {
+		o.ctx.maker.Begin(n)
+	}
+}
+
+// EndSplit says that split n has no more records.
+func (o *Output[T]) EndSplit(n int) {
+	if o.ctx.maker != nil && o.valid(n) {
+		o.ctx.maker.End(n)
+	}
+}
+
+// DrySplit says that there is nothing to be had from split n at present, though perhaps from
+// others: if that lasts, it is idle. (Read says so of all of them when it returns Idle.)
+func (o *Output[T]) DrySplit(n int) {
+	if o.ctx.maker != nil && o.valid(n) {
+		o.ctx.maker.Dry(n)
+	}
+}
+
+// MaxSplits bounds the numbers of a reader's splits.
+const MaxSplits = watermark.MaxSplits
+
+// SplitReader is a Reader that calls Output.Split.
+type SplitReader interface {
+	// SplitNumbers appends the numbers of the splits that Splits gives, in the same order.
+	SplitNumbers(dst []int) []int
+}
+
 // Puller drives a reader of any type: the untyped side of a source.
 type Puller interface {
 	// Open opens the reader.
@@ -90,6 +150,8 @@ type Puller interface {
 	Pull(n int) (read int, status Status, err error)
 	// Splits is Reader.Splits.
 	Splits(dst [][]byte) ([][]byte, error)
+	// SplitNumbers is SplitReader.SplitNumbers. Of a reader that is none, ok is not set.
+	SplitNumbers(dst []int) (numbers []int, ok bool)
 	// Close closes the reader, if it was opened.
 	Close() error
 }
@@ -122,6 +184,15 @@ func (p *puller[T]) Pull(n int) (int, Status, error) {
 
 // Splits implements Puller.
 func (p *puller[T]) Splits(dst [][]byte) ([][]byte, error) { return p.reader.Splits(dst) }
+
+// SplitNumbers implements Puller.
+func (p *puller[T]) SplitNumbers(dst []int) ([]int, bool) {
+	r, ok := p.reader.(SplitReader)
+	if !ok {
+		return dst, false
+	}
+	return r.SplitNumbers(dst), true
+}
 
 // Close implements Puller.
 func (p *puller[T]) Close() error {

@@ -2,14 +2,15 @@ package operators
 
 import (
 	"errors"
-	"math"
+
+	"github.com/overtake-stream/overtake/internal/watermark"
 )
 
 // Watermarks are event times in Unix milliseconds: none of what follows is expected to
 // be at or before them.
 const (
-	NoWatermark   = math.MinInt64 // nothing is known yet
-	LastWatermark = math.MaxInt64 // nothing follows
+	NoWatermark   = watermark.None // nothing is known yet
+	LastWatermark = watermark.Last // nothing follows
 )
 
 // Timed is an Operator that acts when event time goes on.
@@ -23,25 +24,24 @@ type Timed interface {
 // Watermarker is an Operator that makes watermarks from the records that pass it, in
 // the place of those that its input has.
 type Watermarker interface {
-	// Watermark is the present one.
-	Watermark() int64
+	// Maker is how far they are. It belongs to the subtask's goroutine.
+	Maker() *watermark.Maker
 }
 
 // times gives records their event time, and follows it.
 type times[T any] struct {
-	ctx  *Context
-	time func(T) int64 // nil: records have theirs
-	lag  int64
-	last int64
-	next Collector[T]
+	ctx   *Context
+	time  func(T) int64 // nil: records have theirs
+	maker *watermark.Maker
+	next  Collector[T]
 	Stateless
 }
 
 // Times returns an operator that gives each record the event time that f returns, in
-// Unix milliseconds, or with a nil f takes the record's own. Its watermark is lag
-// milliseconds behind the latest.
-func Times[T any](f func(v T) int64, lag int64, next Collector[T]) Transform[T] {
-	return &times[T]{time: f, lag: lag, last: NoWatermark, next: next}
+// Unix milliseconds, or with a nil f takes the record's own. Its watermark is o.Lag
+// milliseconds behind the latest of each split that the records come from.
+func Times[T any](f func(v T) int64, o watermark.Options, next Collector[T]) Transform[T] {
+	return &times[T]{time: f, maker: watermark.NewMaker(o), next: next}
 }
 
 // Open implements Operator.
@@ -52,19 +52,27 @@ func (t *times[T]) Collect(v T) {
 	if t.time != nil {
 		t.ctx.Time, t.ctx.HasTime = t.time(v), true
 	}
-	if t.ctx.HasTime && t.ctx.Time > t.last {
-		t.last = t.ctx.Time
+	if t.ctx.split != t.maker.At {
+		t.enter()
+	}
+	if s := t.maker.Current; t.ctx.HasTime && t.ctx.Time > s.Latest {
+		if s.Latest = t.ctx.Time; s.Latest >= s.Edge {
+			t.maker.Cross()
+		}
 	}
 	t.next.Collect(v)
 }
 
-// Watermark implements Watermarker.
-func (t *times[T]) Watermark() int64 {
-	if t.last < NoWatermark+t.lag+1 {
-		return NoWatermark
+// enter takes the first record from another split, or after a pause.
+func (t *times[T]) enter() {
+	t.maker.Enter(t.ctx.split)
+	if t.ctx.active != nil {
+		t.ctx.active(t.maker)
 	}
-	return t.last - t.lag - 1
 }
+
+// Maker implements Watermarker.
+func (t *times[T]) Maker() *watermark.Maker { return t.maker }
 
 // errPause ends a run of timers that is to go on later.
 var errPause = errors.New("operators: timers go on later")

@@ -29,13 +29,17 @@ func (s *source) Open(ctx operators.SourceContext) (operators.Reader[string], er
 			return nil, err
 		}
 		r.todo = share(all, ctx.Subtask, ctx.Parallelism)
+		for i := range r.todo {
+			r.todo[i].number = i
+		}
 		return r, nil
 	}
-	for _, b := range ctx.Splits {
+	for i, b := range ctx.Splits {
 		split, err := decodeSplit(b)
 		if err != nil {
 			return nil, err
 		}
+		split.number = i
 		r.todo = append(r.todo, split)
 	}
 	return r, nil
@@ -65,12 +69,14 @@ func (r *reader) Read(out *operators.Output[string]) (operators.Status, error) {
 				return operators.Ended, err
 			}
 			r.todo = r.todo[1:]
+			out.Split(r.scan.split.number)
 		}
 		lines, err := r.scan.next(r.single)
 		if err != nil {
 			return operators.Ended, err
 		}
 		if lines == nil {
+			out.EndSplit(r.scan.split.number)
 			if err := r.scan.close(); err != nil {
 				return operators.Ended, err
 			}
@@ -90,6 +96,17 @@ func (r *reader) Splits(dst [][]byte) ([][]byte, error) {
 		dst = append(dst, s.encode())
 	}
 	return dst, nil
+}
+
+// SplitNumbers implements operators.SplitReader.
+func (r *reader) SplitNumbers(dst []int) []int {
+	if r.scan.file != nil && r.scan.split.next < r.scan.split.end {
+		dst = append(dst, r.scan.split.number)
+	}
+	for _, s := range r.todo {
+		dst = append(dst, s.number)
+	}
+	return dst
 }
 
 // Close implements operators.Reader.

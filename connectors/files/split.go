@@ -12,6 +12,7 @@ import (
 type split struct {
 	path             string
 	start, end, next int64
+	number           int // among those that the reader was opened with; not in checkpoints
 }
 
 var errPosition = errors.New("files: damaged position")

@@ -43,11 +43,12 @@ func (s source[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error
 		r.shares = []share{{next: uint64(ctx.Subtask), step: uint64(ctx.Parallelism), start: r.start()}}
 		return r, nil
 	}
-	for _, b := range ctx.Splits {
+	for i, b := range ctx.Splits {
 		share, err := decodeShare(b)
 		if err != nil {
 			return nil, err
 		}
+		share.split = i
 		r.shares = append(r.shares, share)
 	}
 	return r, nil
@@ -56,6 +57,7 @@ func (s source[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error
 type reader[T any] struct {
 	source[T]
 	shares []share // one, or after a restore, several
+	begun  bool    // they have been told of
 
 	// with a rate
 	clock perf.Clock
@@ -82,6 +84,12 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 	if len(r.shares) == 1 && r.clock == nil {
 		return r.readAll(&r.shares[0], out), nil
 	}
+	if !r.begun {
+		r.begun = true
+		for i := range r.shares { // they are read side by side
+			out.BeginSplit(r.shares[i].split)
+		}
+	}
 	for {
 		s := r.first()
 		switch {
@@ -90,6 +98,7 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 		case !out.Ready():
 			return operators.More, nil
 		case r.clock == nil:
+			out.Split(s.split)
 			out.Collect(r.f(s.next))
 		default:
 			due := s.due(r.gap)
@@ -97,9 +106,12 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 				r.timer.Reset(max(wait, minWait))
 				return operators.Idle, nil
 			}
+			out.Split(s.split)
 			out.CollectAt(r.f(s.next), due/int64(time.Millisecond))
 		}
-		s.next += s.step
+		if s.next += s.step; s.next >= r.opts.Count {
+			out.EndSplit(s.split)
+		}
 	}
 }
 
@@ -144,6 +156,16 @@ func (r *reader[T]) Splits(dst [][]byte) ([][]byte, error) {
 		}
 	}
 	return dst, nil
+}
+
+// SplitNumbers implements operators.SplitReader.
+func (r *reader[T]) SplitNumbers(dst []int) []int {
+	for _, s := range r.shares {
+		if s.next < r.opts.Count {
+			dst = append(dst, s.split)
+		}
+	}
+	return dst
 }
 
 // Close implements operators.Reader.

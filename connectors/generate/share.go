@@ -11,6 +11,7 @@ import (
 type share struct {
 	next, step uint64
 	start      int64 // when record 0 is due, in Unix nanoseconds; 0 without a rate
+	split      int   // its number
 }
 
 // due is when the next record is due, in Unix nanoseconds.

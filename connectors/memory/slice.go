@@ -23,7 +23,7 @@ func (s slice[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error)
 		r.strides = []stride{{next: uint64(ctx.Subtask), step: uint64(ctx.Parallelism)}}
 		return r, nil
 	}
-	for _, position := range ctx.Splits {
+	for i, position := range ctx.Splits {
 		if len(position) != 16 {
 			return nil, fmt.Errorf("%w: %d bytes, want 16", errPosition, len(position))
 		}
@@ -31,7 +31,7 @@ func (s slice[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error)
 		if step == 0 || step > math.MaxInt32 || next > uint64(len(s))+step {
 			return nil, fmt.Errorf("%w: every %d-th of %d values from %d on", errPosition, step, len(s), next)
 		}
-		r.strides = append(r.strides, stride{next, step})
+		r.strides = append(r.strides, stride{next, step, i})
 	}
 	return r, nil
 }
@@ -39,7 +39,10 @@ func (s slice[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error)
 var errPosition = errors.New("memory: damaged position of a slice, or of another one")
 
 // stride is every step-th value from next on.
-type stride struct{ next, step uint64 }
+type stride struct {
+	next, step uint64
+	split      int // its number
+}
 
 type sliceReader[T any] struct {
 	values  []T
@@ -50,6 +53,7 @@ type sliceReader[T any] struct {
 func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 	for len(r.strides) > 0 {
 		s := &r.strides[0]
+		out.Split(s.split)
 		for s.next < uint64(len(r.values)) {
 			if !out.Ready() {
 				return operators.More, nil
@@ -57,6 +61,7 @@ func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error
 			out.Collect(r.values[s.next])
 			s.next += s.step
 		}
+		out.EndSplit(s.split)
 		r.strides = r.strides[1:]
 	}
 	return operators.Ended, nil
@@ -72,6 +77,16 @@ func (r *sliceReader[T]) Splits(dst [][]byte) ([][]byte, error) {
 		dst = append(dst, binary.LittleEndian.AppendUint64(b, s.step))
 	}
 	return dst, nil
+}
+
+// SplitNumbers implements operators.SplitReader.
+func (r *sliceReader[T]) SplitNumbers(dst []int) []int {
+	for _, s := range r.strides {
+		if s.next < uint64(len(r.values)) {
+			dst = append(dst, s.split)
+		}
+	}
+	return dst
 }
 
 // Close implements operators.Reader.

@@ -87,6 +87,9 @@ func (d *Dealer) Share(s Subtask) (task.Restored, error) {
 	}
 	for i := range s.Inputs {
 		runs, err := d.runs(&s.Inputs[i], s.Index)
+		if err == nil && !out.SameChannels {
+			runs, err = unmarked(runs)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -121,6 +124,9 @@ func (d *Dealer) operator(uid string, to Subtask) (out task.RestoredOperator, er
 	out.Saved = true
 	first, end := operators.GroupRange(to.Index, d.from.Groups, to.Parallelism)
 	for _, s := range op.Subtasks {
+		for len(out.SplitMarks) < len(out.Splits) { // this one's come behind those of the subtasks before
+			out.SplitMarks = append(out.SplitMarks, nil)
+		}
 		mine := s.Index%to.Parallelism == to.Index
 		for _, p := range s.Parts {
 			switch layout, isLayout := strings.CutPrefix(p.State, task.LayoutState); {
@@ -135,12 +141,16 @@ func (d *Dealer) operator(uid string, to Subtask) (out task.RestoredOperator, er
 					out.Layouts[layout] = append(out.Layouts[layout], text)
 				}
 			case p.Kind == checkpoint.OperatorState && p.State == task.MarksState: // see marks
+			case p.Kind == checkpoint.OperatorState && p.State == task.SplitMarksState:
+				if out.SplitMarks, err = d.splits(out.SplitMarks, p, op, s.Index, to); err != nil {
+					return out, err
+				}
 			case p.Kind == checkpoint.OperatorState && mine:
 				if out.Pieces, err = d.pieces(out.Pieces, p); err != nil {
 					return out, err
 				}
 			case p.Kind == checkpoint.Splits:
-				if err := d.splits(&out, p, op, s.Index, to); err != nil {
+				if out.Splits, err = d.splits(out.Splits, p, op, s.Index, to); err != nil {
 					return out, err
 				}
 			}
@@ -159,12 +169,12 @@ func (d *Dealer) pieces(dst [][]byte, p checkpoint.Part) ([][]byte, error) {
 	return append(dst, list...), err
 }
 
-// splits deals the positions of a source: to the same subtasks, or if their number has
-// changed, in turn.
-func (d *Dealer) splits(out *task.RestoredOperator, p checkpoint.Part, op *checkpoint.Operator, from int, s Subtask) error {
+// splits deals the positions of a source, or what belongs to each: to the same subtasks, or
+// if their number has changed, in turn.
+func (d *Dealer) splits(dst [][]byte, p checkpoint.Part, op *checkpoint.Operator, from int, s Subtask) ([][]byte, error) {
 	list, err := d.pieces(nil, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, split := range list {
 		to := from
@@ -172,10 +182,10 @@ func (d *Dealer) splits(out *task.RestoredOperator, p checkpoint.Part, op *check
 			to = (from + i*op.Parallelism) % s.Parallelism
 		}
 		if to == s.Index {
-			out.Splits = append(out.Splits, split)
+			dst = append(dst, split)
 		}
 	}
-	return nil
+	return dst, nil
 }
 
 // read returns what a part holds, wherever it is.

@@ -136,10 +136,10 @@ func TestRecordsInFlightGoToTheirReceivers(t *testing.T) {
 			{"0:0", "0:mark", "0:1", "0:2", "0:mark", "1:5"}, {"0:10", "0:11", "0:12"},
 		}},
 		"placed, one": {recovery.Edge{}, 1, [][]string{
-			{"0:0", "0:mark", "0:1", "0:2", "0:mark", "1:5", "0:10", "0:11", "0:12"},
+			{"0:0", "0:1", "0:2", "1:5", "0:10", "0:11", "0:12"},
 		}},
 		"placed, three": {recovery.Edge{}, 3, [][]string{
-			{"0:0", "0:mark", "0:1", "0:2", "0:mark", "1:5"}, {"0:10", "0:11", "0:12"}, nil,
+			{"0:0", "0:1", "0:2", "1:5"}, {"0:10", "0:11", "0:12"}, nil,
 		}},
 		"custom, same": {recovery.Edge{Pattern: recovery.Custom, Choose: modulo}, 2, [][]string{
 			{"0:0", "0:mark", "0:2", "0:mark", "0:10", "0:12"}, {"0:1", "1:5", "0:11"},
@@ -148,8 +148,8 @@ func TestRecordsInFlightGoToTheirReceivers(t *testing.T) {
 			{"0:0", "0:12"}, {"0:1", "0:10"}, {"0:2", "1:5", "0:11"},
 		}},
 		"broadcast, four": {recovery.Edge{Pattern: recovery.Broadcast}, 4, [][]string{
-			{"0:0", "0:mark", "0:1", "0:2", "0:mark", "1:5"}, {"0:10", "0:11", "0:12"},
-			{"0:0", "0:mark", "0:1", "0:2", "0:mark", "1:5"}, {"0:10", "0:11", "0:12"},
+			{"0:0", "0:1", "0:2", "1:5"}, {"0:10", "0:11", "0:12"},
+			{"0:0", "0:1", "0:2", "1:5"}, {"0:10", "0:11", "0:12"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package recovery
 import (
 	"github.com/overtake-stream/overtake/checkpoint"
 	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/netstack/record"
 )
 
 // sameChannels reports whether a subtask has the channels that it had, and they bring
@@ -20,6 +21,22 @@ func (d *Dealer) sameChannels(s Subtask) bool {
 		}
 	}
 	return true
+}
+
+// unmarked leaves out of records in flight what says something about their channels, which are
+// others now. It must not come back with the next checkpoint, if that finds the records still
+// in flight: by then there may be channels of the same numbers.
+func unmarked(runs []task.InFlight) (list []task.InFlight, err error) {
+	for _, run := range runs {
+		run.Records, err = pick(run.Records, false, func(*record.Record) (bool, error) { return true, nil })
+		if err != nil {
+			return nil, err
+		}
+		if len(run.Records) > 0 {
+			list = append(list, run)
+		}
+	}
+	return list, nil
 }
 
 // marks appends the watermarks of a subtask's channels. If they are not the same as

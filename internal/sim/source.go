@@ -19,24 +19,28 @@ func (s splits) Open(ctx operators.SourceContext) (operators.Reader[rec], error)
 	if !ctx.Restored {
 		for i := range s.node.lengths {
 			if i%ctx.Parallelism == ctx.Subtask {
-				r.open = append(r.open, position{split: i})
+				r.open = append(r.open, position{split: i, number: len(r.open)})
 			}
 		}
 	}
-	for _, b := range ctx.Splits {
-		r.open = append(r.open, position{int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))})
+	for i, b := range ctx.Splits {
+		r.open = append(r.open, position{int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:])), i})
 	}
 	r.open = slices.DeleteFunc(r.open, r.over)
 	return r, nil
 }
 
 // position is the next record of a split.
-type position struct{ split, next int }
+type position struct {
+	split, next int
+	number      int // among the reader's
+}
 
 type reader struct {
 	splits
-	wake func()
-	open []position
+	begun bool
+	wake  func()
+	open  []position
 }
 
 func (r *reader) over(p position) bool { return p.next >= r.node.lengths[p.split] }
@@ -47,6 +51,12 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
 		return operators.Idle, nil
 	}
+	if !r.begun {
+		r.begun = true
+		for _, p := range r.open {
+			out.BeginSplit(p.number)
+		}
+	}
 	for len(r.open) > 0 && out.Ready() {
 		if may := r.w.plan.may; may != nil && !may(r.node, 1) {
 			return operators.Idle, nil
@@ -54,10 +64,15 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 		p := r.open[0]
 		v := r.w.plan.fresh(uint32(r.node.id*100+p.split), uint32(p.next))
 		p.next++
-		if r.open = r.open[1:]; !r.over(p) {
+		out.Split(p.number)
+		r.open = r.open[1:]
+		if !r.over(p) {
 			r.open = append(r.open, p)
 		}
 		out.Collect(v)
+		if r.over(p) {
+			out.EndSplit(p.number)
+		}
 	}
 	if len(r.open) > 0 {
 		return operators.More, nil
@@ -75,6 +90,14 @@ func (r *reader) Splits(dst [][]byte) ([][]byte, error) {
 		dst = append(dst, binary.LittleEndian.AppendUint32(b, uint32(p.next)))
 	}
 	return dst, nil
+}
+
+// SplitNumbers implements operators.SplitReader.
+func (r *reader) SplitNumbers(dst []int) []int {
+	for _, p := range r.open {
+		dst = append(dst, p.number)
+	}
+	return dst
 }
 
 // Close implements operators.Reader.

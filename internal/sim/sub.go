@@ -10,6 +10,7 @@ import (
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/internal/recovery"
 	"github.com/overtake-stream/overtake/internal/task"
+	"github.com/overtake-stream/overtake/internal/watermark"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
@@ -130,7 +131,7 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	}
 	s.uids = cp.UIDs
 	if n.kind == source {
-		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, p.lag(), next)
+		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, watermark.Options{Lag: lag}, next)
 		cfg.Source, cfg.Ops = operators.NewPuller[rec](splits{a.w, n}, timed), []operators.Operator{timed}
 		cp.Source, cp.UIDs, s.uids = n.uid, []string{n.uid + " timed"}, []string{n.uid, n.uid + " timed"}
 	} else if err := s.inputs(ctx, cp, &cfg, next); err != nil {

@@ -111,12 +111,15 @@ func (t *Task) consume() (Next, error) {
 // other goroutines have the processor.
 func (t *Task) endSlice(n int) error {
 	t.records += uint64(n)
-	if !t.pace.due(n) {
+	due := t.pace.due(n)
+	if !due && !t.crossed() {
 		return nil
 	}
 	now := t.clock.Now()
-	t.pace.adapt(now)
-	t.ownMark(now)
+	if due {
+		t.pace.adapt(now)
+	}
+	t.ownMark(now, false)
 	t.ownMarker(now)
 	t.flush(now)
 	t.publish(now)
@@ -219,7 +222,7 @@ func (t *Task) idle() (wait bool, err error) {
 	if err := t.look(now); err != nil {
 		return false, err
 	}
-	if t.ownMark(now); t.time.busy {
+	if t.ownMark(now, true); t.time.busy {
 		return false, nil
 	}
 	t.ownMarker(now)

@@ -34,7 +34,10 @@ type Restored struct {
 type RestoredOperator struct {
 	Saved  bool // the checkpoint knows the operator
 	Splits [][]byte
-	Pieces [][]byte
+	// SplitMarks are the splits' event times, by split; empty where nothing is known, and
+	// perhaps fewer than the splits.
+	SplitMarks [][]byte
+	Pieces     [][]byte
 	// Keyed has the parts whose key groups overlap the subtask's; Done those of
 	// subtasks that had finished.
 	Keyed, Done []checkpoint.Part

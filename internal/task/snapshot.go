@@ -17,10 +17,8 @@ import (
 const (
 	pieceState = "pieces"
 	// LayoutState begins the name of the part that describes keyed state.
-	LayoutState = "layout " // of the keyed state with the name that follows
-	flightState = "in flight"
-	// MarksState is the name of the part with the watermarks of a subtask's channels.
-	MarksState   = "watermarks"
+	LayoutState  = "layout " // of the keyed state with the name that follows
+	flightState  = "in flight"
 	smallFlight  = "in flight, small"  // index and records are in the manifest
 	sharedFlight = "in flight, shared" // the index comes after the offset in the blob
 )

@@ -238,6 +238,7 @@ func (t *Task) open() error {
 	if t.checkpoints != nil {
 		t.ctx.SetUrgent(t.urgent)
 		t.restoreMarks()
+		t.sayAgain()
 		for _, p := range t.ctx.Partitions() {
 			t.checkpoints.subs += p.Subpartitions()
 		}
@@ -254,6 +255,10 @@ func (t *Task) open() error {
 	if t.checkpoints != nil { // a source that the checkpoint does not know begins anew
 		own := t.restored.Operators[t.checkpoints.Source]
 		src.Restored, src.Splits = own.Saved, own.Splits
+		if err := t.restoreSplits(own.SplitMarks); err != nil {
+			return err
+		}
+		t.sayAgain()
 	}
 	return t.cfg.Source.Open(src)
 }

@@ -2,11 +2,9 @@ package task
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/overtake-stream/overtake/checkpoint"
+	"github.com/overtake-stream/overtake/internal/watermark"
 	"github.com/overtake-stream/overtake/netstack/record"
 	"github.com/overtake-stream/overtake/operators"
 )
@@ -14,20 +12,27 @@ import (
 // eventTime is a subtask's watermark: the least of its channels', or that of an
 // operator of its own. It belongs to the subtask's goroutine.
 type eventTime struct {
-	timed []operators.Timed     // in the order of the chain
-	maker operators.Watermarker // nil: the channels'
-	marks []int64               // by channel
-	now   int64                 // operators have been told, or are being told
-	next  int                   // of timed: who has not been told
-	busy  bool                  // some have not
-	sent  int64                 // the last one sent on
-	asked time.Duration         // when maker was last asked
-	final bool                  // the last watermark was taken
+	timed  []operators.Timed // in the order of the chain
+	maker  *watermark.Maker  // of an operator of the chain; nil: the channels'
+	merge  watermark.Merge   // of the channels
+	now    int64             // operators have been told, or are being told
+	next   int               // of timed: who has not been told
+	busy   bool              // some have not, or there is something to be sent
+	sent   int64             // the last one sent on
+	prompt bool              // somebody waits for the next one
+	idle   bool              // there are no records to be expected
+	said   bool              // so the receivers have been told
+	asked  time.Duration     // when maker was last asked
+	every  time.Duration     // how often it is
+	final  bool              // the last watermark was taken
 }
 
-// watermarkEvery is how often a subtask's own watermark is looked at. The results of
-// windows wait for that long.
-const watermarkEvery = time.Millisecond
+// How often a subtask's own watermark is looked at. Timers wait for that long, but the results
+// of windows do not: their ends are known, and are looked for at least promptEvery apart.
+const (
+	watermarkEvery = time.Millisecond
+	promptEvery    = 100 * time.Microsecond
+)
 
 func (t *Task) initTime() {
 	e := &t.time
@@ -35,53 +40,61 @@ func (t *Task) initTime() {
 	t.ctx.Watermark = e.now
 	for _, op := range t.cfg.Ops {
 		if w, ok := op.(operators.Watermarker); ok {
-			e.maker, e.timed = w, nil // what comes before it is not told
+			e.maker, e.timed = w.Maker(), nil // what comes before it is not told
 		}
 		if timed, ok := op.(operators.Timed); ok {
 			e.timed = append(e.timed, timed)
 		}
 	}
-	if t.cfg.Gate == nil {
-		return
+	if e.maker != nil {
+		e.every = e.maker.Options().Every
+		t.ctx.SetWatermarks(e.maker, t.cfg.Source != nil, t.active)
 	}
-	e.marks = make([]int64, t.cfg.Gate.Channels())
-	for ch := range e.marks {
-		e.marks[ch] = operators.NoWatermark
+	if e.every <= 0 {
+		e.every = watermarkEvery
+	}
+	e.next = len(e.timed)
+	if t.cfg.Gate != nil {
+		e.merge = watermark.NewMerge(t.cfg.Gate.Channels())
 	}
 }
 
 // mark takes a record that is no data. ch is its channel, negative if that is unknown.
 func (t *Task) mark(ch int, r *record.Record) error {
-	if r.Kind == record.Marker {
-		return t.takeMarker(ch, r)
-	}
-	if r.Kind != record.Watermark || len(r.Payload) != 8 {
-		return nil
-	}
-	return t.channelMark(ch, int64(binary.LittleEndian.Uint64(r.Payload)))
-}
-
-// channelMark takes the watermark of a channel.
-func (t *Task) channelMark(ch int, mark int64) error {
 	e := &t.time
-	if ch < 0 || mark <= e.marks[ch] {
+	switch {
+	case r.Kind == record.Marker:
+		return t.takeMarker(ch, r)
+	case ch < 0 || e.maker != nil:
 		return nil
-	}
-	least := e.marks[ch] <= e.now || e.now == operators.NoWatermark
-	e.marks[ch] = mark
-	if least && e.maker == nil {
-		t.advance(e.least())
+	case r.Kind == record.Watermark && len(r.Payload) == 8:
+		if e.merge.Mark(ch, int64(binary.LittleEndian.Uint64(r.Payload))) {
+			e.prompt = e.prompt || r.Hash == prompt
+			t.follow(e.merge.Watermark(), e.merge.Idle())
+		}
+	case r.Kind == record.Status && len(r.Payload) == 1:
+		if e.merge.SetIdle(ch, r.Payload[0] != 0) {
+			t.follow(e.merge.Watermark(), e.merge.Idle())
+		}
 	}
 	return nil
 }
 
-// least is the least watermark of all channels.
-func (e *eventTime) least() int64 {
-	least := int64(math.MaxInt64)
-	for _, m := range e.marks {
-		least = min(least, m)
+// prompt is the hash of a watermark's record if somebody waits for it: then it is not to wait
+// in a buffer for others. So it is known all along the way which ones end windows.
+const prompt = 1
+
+// follow takes the watermark and idleness of the subtask. That it is active goes before the
+// records that follow, that it is idle behind the watermark.
+func (t *Task) follow(mark int64, idle bool) {
+	e := &t.time
+	if e.idle = idle; !idle {
+		t.sayIdle()
 	}
-	return least
+	t.advance(mark)
+	if e.idle != e.said && !e.final {
+		e.busy = true
+	}
 }
 
 // advance begins to tell the operators of a new watermark.
@@ -92,6 +105,14 @@ func (t *Task) advance(mark int64) {
 	}
 	e.now, e.next, e.busy = mark, 0, true
 	t.ctx.Watermark = mark
+}
+
+// active is called before the first record after the subtask may have been idle.
+func (t *Task) active(m *watermark.Maker) {
+	if m == t.time.maker {
+		t.time.idle = false
+		t.sayIdle()
+	}
 }
 
 // tell goes on telling the operators. Between two timers it may stop, to be called
@@ -111,17 +132,47 @@ func (t *Task) tell() (Next, error) {
 	e.busy = false
 	if e.now > e.sent {
 		e.sent = e.now
-		t.sendMark(e.now)
+		var payload [8]byte
+		binary.LittleEndian.PutUint64(payload[:], uint64(e.now))
+		r := record.Record{Kind: record.Watermark, Payload: payload[:]}
+		if e.prompt {
+			r.Hash = prompt
+		}
+		t.sendAll(r)
+	}
+	t.sayIdle()
+	if fired := t.ctx.Fired(); e.prompt || fired {
+		e.prompt = false
+		t.sendOpen()
 	}
 	return Ready, nil
 }
 
-// sendMark sends a watermark to all receivers, behind what was written.
-func (t *Task) sendMark(mark int64) {
-	var payload [8]byte
-	binary.LittleEndian.PutUint64(payload[:], uint64(mark))
-	r := record.Record{Kind: record.Watermark, Payload: payload[:]}
-	size := record.Size(len(payload), false)
+// sendOpen sends what is in open buffers, unless it would only wait behind others.
+func (t *Task) sendOpen() {
+	now := t.clock.Now()
+	for _, p := range t.ctx.Partitions() {
+		p.Flush(now)
+	}
+}
+
+// sayIdle tells the receivers whether the subtask is idle, if they do not know.
+func (t *Task) sayIdle() {
+	e := &t.time
+	if e.idle == e.said || e.final {
+		return
+	}
+	e.said = e.idle
+	payload := [1]byte{}
+	if e.idle {
+		payload[0] = 1
+	}
+	t.sendAll(record.Record{Kind: record.Status, Payload: payload[:]})
+}
+
+// sendAll sends a record to all receivers, behind what was written.
+func (t *Task) sendAll(r record.Record) {
+	size := record.Size(len(r.Payload), false)
 	for _, p := range t.ctx.Partitions() {
 		for sub := range p.Builders() {
 			record.Append(p.Space(sub, size)[:0], r)
@@ -130,24 +181,48 @@ func (t *Task) sendMark(mark int64) {
 	}
 }
 
-// ownMark asks the operator that makes watermarks, now and then.
-func (t *Task) ownMark(now time.Duration) {
+// crossed reports whether the subtask's own watermark has come to where windows end, and
+// it has not just been looked at.
+func (t *Task) crossed() bool { return t.time.maker != nil && t.time.maker.Crossed() }
+
+// ownMark asks the operator that makes watermarks, now and then. waits says that there is no
+// input.
+func (t *Task) ownMark(now time.Duration, waits bool) {
 	e := &t.time
-	if e.maker == nil || now-e.asked < watermarkEvery {
+	if e.maker == nil || e.final {
+		return
+	}
+	if waits {
+		e.maker.Wait(now)
+	}
+	crossed := e.maker.Crossed()
+	if since := now - e.asked; since < e.every && (!crossed || since < promptEvery) {
 		return
 	}
 	e.asked = now
-	t.advance(e.maker.Watermark())
+	before := e.now
+	t.follow(e.maker.Look(now))
+	e.prompt = e.prompt || crossed && e.now > before
 }
 
 // markDue is when ownMark has something to do: the last record before a pause has moved
-// the watermark, and nothing follows it that would make the subtask look.
+// the watermark, and nothing follows it that would make the subtask look; or by then the
+// pause has lasted long enough.
 func (t *Task) markDue() (at time.Duration, ok bool) {
 	e := &t.time
-	if e.maker == nil || e.final || !t.ctx.Available() || e.maker.Watermark() <= e.now {
+	if e.maker == nil || e.final || !t.ctx.Available() {
 		return 0, false
 	}
-	return e.asked + watermarkEvery, true
+	if e.maker.Crossed() {
+		return e.asked + promptEvery, true
+	}
+	if e.maker.Behind(e.now) {
+		return e.asked + e.every, true
+	}
+	if at, ok = e.maker.Due(); ok {
+		at = max(at, e.asked+e.every)
+	}
+	return at, ok
 }
 
 // lastMark ends event time, since the input has ended. It reports whether that has been
@@ -159,60 +234,4 @@ func (t *Task) lastMark() bool {
 	t.time.final = true
 	t.advance(operators.LastWatermark)
 	return !t.time.busy
-}
-
-// saveMarks adds the channels' watermarks to a checkpoint.
-func (t *Task) saveMarks(r *round) {
-	c := t.checkpoints
-	if !slices.ContainsFunc(t.time.marks, func(m int64) bool { return m != operators.NoWatermark }) {
-		return
-	}
-	var list [][]byte
-	for ch, m := range t.time.marks {
-		b := binary.LittleEndian.AppendUint64(nil, uint64(m))
-		b = binary.LittleEndian.AppendUint32(b, uint32(c.Inputs[ch].From))
-		list = append(list, append(b, c.Inputs[ch].Edge...))
-	}
-	r.add(c, c.UIDs[0], checkpoint.Part{Kind: checkpoint.OperatorState, State: MarksState, Inline: operators.JoinPieces(list)})
-}
-
-// Mark is a channel's watermark in a checkpoint.
-type Mark struct {
-	Edge string
-	From int
-	Time int64
-}
-
-// ParseMarks decodes what a checkpoint has of a subtask's watermarks.
-func ParseMarks(b []byte) (marks []Mark, err error) {
-	list, err := operators.SplitPieces(b)
-	for _, m := range list {
-		if len(m) < 12 {
-			return nil, ErrRuns
-		}
-		marks = append(marks, Mark{
-			Time: int64(binary.LittleEndian.Uint64(m)), From: int(binary.LittleEndian.Uint32(m[8:])), Edge: string(m[12:]),
-		})
-	}
-	return marks, err
-}
-
-// restoreMarks gives the channels the watermarks that they had, before their data. A
-// channel that was not there before has the least of its edge's.
-func (t *Task) restoreMarks() {
-	e := &t.time
-	for ch := range e.marks {
-		in, least, exact := t.checkpoints.Inputs[ch], int64(math.MaxInt64), false
-		for _, m := range t.restored.Marks {
-			if m.Edge == in.Edge && (m.From == in.From || !t.restored.SameChannels) {
-				least, exact = min(least, m.Time), true
-			}
-		}
-		if exact {
-			e.marks[ch] = least
-		}
-	}
-	if e.maker == nil && len(e.marks) > 0 {
-		t.advance(e.least())
-	}
 }
