@@ -16,15 +16,21 @@ import (
 type memory struct {
 	mu        sync.Mutex
 	blobs     map[BlobName][]byte
-	manifests map[ID][]byte // encoded
-	epoch     uint64        // last claimed
+	manifests map[ID]memoryManifest
+	epoch     uint64 // last claimed
 	closed    bool
 }
 
 // NewMemory returns a store that is gone with its process. It behaves as the others
 // do, without their encoding of blobs.
 func NewMemory() Store {
-	return &memory{blobs: map[BlobName][]byte{}, manifests: map[ID][]byte{}}
+	return &memory{blobs: map[BlobName][]byte{}, manifests: map[ID]memoryManifest{}}
+}
+
+// memoryManifest is a manifest, encoded, and the blobs that it refers to.
+type memoryManifest struct {
+	data  []byte
+	blobs []BlobName
 }
 
 // memoryWriter is a blob that is being written.
@@ -120,11 +126,11 @@ func (s *memory) Manifest(ctx context.Context, id ID) (*Manifest, error) {
 }
 
 func (s *memory) manifest(id ID) (*Manifest, error) {
-	data, ok := s.manifests[id]
+	stored, ok := s.manifests[id]
 	if !ok {
 		return nil, fmt.Errorf("checkpoint %d: %w", id, ErrNotFound)
 	}
-	return DecodeManifest(ManifestName(id), data)
+	return DecodeManifest(ManifestName(id), stored.data)
 }
 
 // check compares a manifest's references with the blobs that are there.
@@ -158,7 +164,9 @@ func (s *memory) Publish(ctx context.Context, m *Manifest) error {
 	if err := s.check(m); err != nil {
 		return err
 	}
-	s.manifests[m.ID] = data
+	stored := memoryManifest{data: data}
+	m.Blobs(func(ref BlobRef) { stored.blobs = append(stored.blobs, ref.Name) })
+	s.manifests[m.ID] = stored
 	return nil
 }
 
@@ -210,9 +218,9 @@ func (s *memory) Latest(ctx context.Context) (*Manifest, []error, error) {
 // owned returns the blobs that manifests refer to.
 func (s *memory) owned() map[BlobName]bool {
 	owned := map[BlobName]bool{}
-	for id := range s.manifests {
-		if m, err := s.manifest(id); err == nil {
-			m.Blobs(func(ref BlobRef) { owned[ref.Name] = true })
+	for _, stored := range s.manifests {
+		for _, name := range stored.blobs {
+			owned[name] = true
 		}
 	}
 	return owned
@@ -224,17 +232,17 @@ func (s *memory) Drop(ctx context.Context, id ID) error {
 	if err := s.use(ctx); err != nil {
 		return err
 	}
-	m, err := s.manifest(id)
-	if err != nil {
-		return err
+	stored, ok := s.manifests[id]
+	if !ok {
+		return fmt.Errorf("checkpoint %d: %w", id, ErrNotFound)
 	}
 	delete(s.manifests, id)
 	owned := s.owned()
-	m.Blobs(func(ref BlobRef) {
-		if !owned[ref.Name] {
-			delete(s.blobs, ref.Name)
+	for _, name := range stored.blobs {
+		if !owned[name] {
+			delete(s.blobs, name)
 		}
-	})
+	}
 	return nil
 }
 

@@ -31,8 +31,8 @@
 // # Seeds
 //
 // A seed that fails prints the line that runs it alone; -sim.trace tells what happens in it.
-// -sim.seeds, -sim.from and -sim.scale choose how many seeds, which, and how long the jobs
-// are; a seed stands for the same run only as long as NewPlan draws the same. What a seed
+// -sim.seeds, -sim.from, -sim.scale and -sim.procs choose how many seeds, which, how long the jobs
+// are, and how many run at a time; a seed stands for the same run only as long as NewPlan draws the same. What a seed
 // has found gets a script of its own, with a rig: a small job that runs step by step.
 //
 // # Goroutines

@@ -25,7 +25,7 @@ func (a *attempt) run() {
 		request = w.rand.IntN(w.plan.requestIn)
 	}
 	a.driver.step(protocol.Event{Type: protocol.Tick})
-	var choices []func()
+	var choices []choice
 	for step := 0; a.failed == "" && len(w.findings) == 0; step++ {
 		if step == crash {
 			w.crashes--
@@ -39,7 +39,7 @@ func (a *attempt) run() {
 		choices, next = a.choices(choices[:0])
 		switch {
 		case len(choices) > 0:
-			choices[w.rand.IntN(len(choices))]()
+			a.do(choices[w.rand.IntN(len(choices))])
 			w.now += w.upTo(w.plan.tick)
 			a.starve()
 		case a.over():
@@ -60,45 +60,79 @@ func (a *attempt) over() bool {
 	return a.driver.machine.Over() && !slices.ContainsFunc(a.subs, func(s *sub) bool { return !s.over })
 }
 
-// choices lists what may happen now, and when the next thing may.
-func (a *attempt) choices(list []func()) (_ []func(), next time.Duration) {
+// choice is something that may happen now.
+type choice struct {
+	kind  choiceKind
+	sub   *sub
+	write *write
+	timer int
+}
+
+type choiceKind uint8
+
+const (
+	runs    choiceKind = iota // a subtask runs
+	writes                    // one of its writes goes on
+	told                      // a command arrives
+	says                      // what a subtask has said arrives
+	elapses                   // a timer
+	wakes                     // the coordinator
+)
+
+// do lets it happen.
+func (a *attempt) do(c choice) {
+	d := a.driver
+	switch c.kind {
+	case runs:
+		c.sub.step()
+	case writes:
+		c.sub.progress(c.write)
+	case told:
+		d.deliver(c.sub)
+	case says:
+		d.heard(c.sub.member, d.up[c.sub.member].take())
+	case elapses:
+		t := a.w.timers[c.timer]
+		a.w.timers = slices.Delete(a.w.timers, c.timer, c.timer+1)
+		t.call()
+	case wakes:
+		d.wake = 0
+		d.step(protocol.Event{Type: protocol.Tick})
+	}
+}
+
+// choices appends to list what may happen now, and says when the next thing may.
+func (a *attempt) choices(list []choice) (_ []choice, next time.Duration) {
 	w := a.w
 	next = never
-	add := func(at time.Duration, f func()) {
+	add := func(at time.Duration, c choice) {
 		if at <= w.now {
-			list = append(list, f)
+			list = append(list, c)
 		}
 		next = min(next, at)
 	}
 	for _, s := range a.subs {
 		if at, ok := s.runnable(w.now); ok {
-			add(at, s.step)
+			add(at, choice{kind: runs, sub: s})
 		}
 		for _, x := range s.writes {
-			add(x.at, func() { s.progress(x) })
+			add(x.at, choice{kind: writes, sub: s, write: x})
 		}
 	}
 	d := a.driver
-	for m := range d.down {
+	for m, s := range a.subs {
 		if q := d.down[m].queue; len(q) > 0 {
-			add(q[0].at, func() { d.deliver(a.subs[m]) })
+			add(q[0].at, choice{kind: told, sub: s})
 		}
 		if q := d.up[m].queue; len(q) > 0 {
-			add(q[0].at, func() { d.heard(protocol.Member(m), d.up[m].take()) })
+			add(q[0].at, choice{kind: says, sub: s})
 		}
 	}
 	for i := range w.timers {
-		add(w.timers[i].at, func() {
-			t := w.timers[i]
-			w.timers = slices.Delete(w.timers, i, i+1)
-			t.call()
-		})
+		add(w.timers[i].at, choice{kind: elapses, timer: i})
 	}
 	if d.wake > 0 && !d.machine.Over() {
-		add(d.wake, func() {
-			d.wake = 0
-			d.step(protocol.Event{Type: protocol.Tick})
-		})
+		add(d.wake, choice{kind: wakes})
 	}
 	return list, next
 }
