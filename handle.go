@@ -86,7 +86,7 @@ func (h *Handle) run(a *attempt) {
 		a.copies.end(err)
 		wait, ok := h.again(again, err)
 		if err == nil || h.keep == nil || h.ctx.Err() != nil || !h.restartable(err) || !ok {
-			h.err = h.conclude(err)
+			h.err = h.conclude(cancelled(h.ctx, err))
 			return
 		}
 		h.job.opts.Log.Warn("the job failed and is restarted", "error", err, "in", wait)
@@ -95,6 +95,15 @@ func (h *Handle) run(a *attempt) {
 			return
 		}
 	}
+}
+
+// cancelled is err, and why the job was cancelled if it was: it may have failed by itself at
+// the same moment.
+func cancelled(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		return errors.Join(cause, err)
+	}
+	return err
 }
 
 // again says how long to wait after a failure, and whether to try again. A worker that
@@ -173,6 +182,16 @@ func (h *Handle) present() *attempt {
 func (h *Handle) Wait() error {
 	<-h.done
 	return h.err
+}
+
+// ended reports whether the job has ended.
+func (h *Handle) ended() bool {
+	select {
+	case <-h.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Done is closed when the job has ended.

@@ -15,14 +15,10 @@ func (h *Handle) Snapshot() perf.JobSnapshot {
 	h.mu.Lock()
 	w, restarts := h.mu.attempt.worker, h.mu.restarts
 	h.mu.Unlock()
+	ended := h.ended() // before anything else: what is read after the end is final
 	s := perf.JobSnapshot{
-		Job: h.job.name, Worker: w.index, Workers: w.plan.workers, At: time.Now(), Restarts: restarts,
+		Job: h.job.name, Worker: w.index, Workers: w.plan.workers, At: time.Now(), Restarts: restarts, Ended: ended,
 		Measured: perf.Enabled, Buffers: bufferSnapshot(w.arena), Runtime: perf.ReadRuntime(),
-	}
-	select {
-	case <-h.done:
-		s.Ended = true
-	default:
 	}
 	for _, head := range w.plan.heads {
 		s.Operators = append(s.Operators, w.operatorSnapshot(head, s.At))

@@ -41,7 +41,7 @@ type Context struct {
 	stores     Stores
 	uid        string // of the operator that is being opened
 	err        error
-	changed    bool // since ready was last true, something that it depends on may have
+	changed    bool // since settle was last true, something that it depends on may have
 }
 
 // Now tells the time to states that expire; it implements statecow.Clock.
@@ -104,11 +104,8 @@ func (c *Context) Add(p *netstack.Partition) {
 	p.Watch(&c.changed)
 }
 
-// ready reports whether the chain can take one more record: it has not failed, and every
-// output is available.
-func (c *Context) ready() bool { return !c.changed || c.settle() }
-
-// settle is ready after something has changed.
+// settle reports, after something has changed, whether the chain can take one more record: it
+// has not failed, and every output is available. While changed is false, it can.
 func (c *Context) settle() bool {
 	c.changed = c.err != nil || !c.Available()
 	return !c.changed
