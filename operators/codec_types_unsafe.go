@@ -27,6 +27,12 @@ func (c *fixedCodec[T]) Decode(src []byte) (v T, err error) {
 	return v, nil
 }
 
+// CopySize is the size of every value, in bytes: package statecow changes copies in place.
+func (*fixedCodec[T]) CopySize() int {
+	var v T
+	return int(unsafe.Sizeof(v))
+}
+
 func (c *fixedCodec[T]) wrongSize(src []byte) error {
 	var v T
 	if size := int(unsafe.Sizeof(v)); len(src) > size {

@@ -86,7 +86,6 @@ func (w *windows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K, O]]) err
 		return ErrNoTime
 	}
 	t, in := w.ctx.Time, false
-	w.v = v
 	for start := w.cut.last(t); start > t-w.cut.Size; start -= w.cut.Slide {
 		end := start + w.cut.Size - 1
 		if end <= w.ctx.Watermark {
@@ -94,10 +93,11 @@ func (w *windows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K, O]]) err
 		}
 		in = true
 		w.enter(start)
-		if err := w.state.Update(w.add); err != nil {
+		first, err := w.gather(v)
+		if err != nil {
 			return err
 		}
-		if w.first {
+		if first {
 			if err := w.ctx.SetTimer(end); err != nil {
 				return err
 			}
@@ -107,6 +107,22 @@ func (w *windows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K, O]]) err
 		w.late++
 	}
 	return nil
+}
+
+// gather adds a record to the accumulator of the window entered. first says that it is the
+// first of its key and window: there is no timer yet.
+func (w *windows[K, T, A, O]) gather(v T) (first bool, err error) {
+	acc, first, err := w.state.Place()
+	if err != nil {
+		return false, err
+	}
+	if acc != nil {
+		w.agg.Add(acc, v)
+		return first, nil
+	}
+	w.v = v
+	err = w.state.Update(w.add)
+	return w.first, err
 }
 
 // enter makes a window the namespace of the state.

@@ -7,6 +7,7 @@ import "fmt"
 type ValueState[V any] struct {
 	*state
 	codec Codec[V]
+	place placed
 
 	f      func(old V, ok bool) (V, bool) // of the Update under way
 	update func([]byte, bool) ([]byte, bool)
@@ -24,7 +25,7 @@ func newValueState[V any](s *States, name, kind string, codec Codec[V], ttl TTL)
 	if err != nil {
 		return nil, err
 	}
-	v := &ValueState[V]{state: st, codec: codec}
+	v := &ValueState[V]{state: st, codec: codec, place: placeOf(s, codec, ttl)}
 	v.update = v.change
 	return v, nil
 }
