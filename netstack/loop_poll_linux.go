@@ -20,7 +20,7 @@ func (l *loop) poll() {
 	}
 	began := l.stack.opts.Clock.Now()
 	if l.spin(began) {
-		l.spinner.idled(l.stack.opts.Clock.Now()-began)
+		l.spinner.idled(l.stack.opts.Clock.Now() - began)
 		return
 	}
 	if l.stopping && l.open == 0 {
@@ -32,7 +32,7 @@ func (l *loop) poll() {
 		n, err := unix.EpollWait(l.epfd, l.events[:], -1)
 		errno, _ := err.(unix.Errno)
 		l.awake()
-		l.spinner.idled(l.stack.opts.Clock.Now()-began)
+		l.spinner.idled(l.stack.opts.Clock.Now() - began)
 		l.handle(n, errno)
 		return
 	}
