@@ -35,9 +35,17 @@ func (s *ValueState[V]) Place() (v *V, added bool, err error) {
 		return nil, false, nil
 	}
 	hash := s.main()
-	if p := m.quick(hash, s.path, s.place.size); p != nil {
-		return (*V)(p), false, nil
+	if v := s.present(hash); v != nil {
+		return v, false, nil
 	}
 	b, added, err := m.Upsert(hash, s.path, s.place.size)
 	return (*V)(unsafe.Pointer(unsafe.SliceData(b))), added, err
+}
+
+// present lends the value stored at s.path if that may be changed in place at once, or nil.
+func (s *ValueState[V]) present(hash uint32) *V {
+	if s.place.m == nil {
+		return nil
+	}
+	return (*V)(s.place.m.quick(hash, s.path, s.place.size))
 }

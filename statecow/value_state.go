@@ -49,8 +49,17 @@ func (s *ValueState[V]) Set(v V) error {
 // Update stores what f makes of the value of the current key, with one look-up. f
 // returns false to clear it.
 func (s *ValueState[V]) Update(f func(old V, ok bool) (V, bool)) error {
+	hash := s.main()
+	if v := s.present(hash); v != nil {
+		next, keep := f(*v, true)
+		if !keep {
+			return s.remove(hash)
+		}
+		*v = next
+		return nil
+	}
 	s.f, s.err = f, nil
-	err := s.of.store.Update(s.main(), s.path, s.update)
+	err := s.of.store.Update(hash, s.path, s.update)
 	s.f = nil
 	if s.err != nil {
 		return s.err
