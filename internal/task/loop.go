@@ -173,6 +173,7 @@ func (t *Task) full() (wait bool, err error) {
 			wait = true
 		}
 	}
+	t.time.halted = now
 	if !wait { // it has become available since the loop asked: nobody wakes
 		t.busy()
 	}
@@ -183,6 +184,7 @@ func (t *Task) full() (wait bool, err error) {
 func (t *Task) busy() {
 	now := t.clock.Now()
 	t.account.To(perf.Busy, now)
+	t.time.resume(now)
 	t.pace.resume(now)
 }
 
@@ -194,10 +196,13 @@ func (t *Task) Wait() { t.WaitBy(func() { t.cfg.Parker.Park(nil) }) }
 // notified. Of what the subtask waits for, captures of its own give back what they hold.
 func (t *Task) WaitBy(park func()) {
 	t.holdMarkers()
-	t.account.To(perf.Blocked, t.clock.Now())
+	t.time.halted = t.clock.Now()
+	t.account.To(perf.Blocked, t.time.halted)
 	t.unshare(never)
 	park()
-	t.account.To(perf.Busy, t.clock.Now())
+	now := t.clock.Now()
+	t.account.To(perf.Busy, now)
+	t.time.resume(now)
 }
 
 // awaitInput waits for input or control.

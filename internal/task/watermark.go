@@ -25,6 +25,7 @@ type eventTime struct {
 	asked  time.Duration     // when maker was last asked
 	every  time.Duration     // how often it is
 	final  bool              // the last watermark was taken
+	halted time.Duration     // since when the outputs are full; negative: they are not
 }
 
 // How often a subtask's own watermark is looked at. Timers wait for that long, but the results
@@ -36,7 +37,7 @@ const (
 
 func (t *Task) initTime() {
 	e := &t.time
-	e.now, e.sent = operators.NoWatermark, operators.NoWatermark
+	e.now, e.sent, e.halted = operators.NoWatermark, operators.NoWatermark, -1
 	t.ctx.Watermark = e.now
 	for _, op := range t.cfg.Ops {
 		if w, ok := op.(operators.Watermarker); ok {
@@ -179,6 +180,15 @@ func (t *Task) sendAll(r record.Record) {
 			p.CommitMark(sub, size)
 		}
 	}
+}
+
+// resume ends a wait at time now. While the outputs were full, nobody has asked for records, so
+// that their lack says nothing.
+func (e *eventTime) resume(now time.Duration) {
+	if e.maker != nil && e.halted >= 0 {
+		e.maker.Pause(now - e.halted)
+	}
+	e.halted = -1
 }
 
 // crossed reports whether the subtask's own watermark has come to where windows end, and

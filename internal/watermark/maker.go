@@ -100,7 +100,8 @@ func (m *Maker) Enter(n int) {
 
 // End leaves split n out from now on.
 func (m *Maker) End(n int) {
-	m.at(n).seen = false
+	s := m.at(n)
+	s.seen, s.dry = false, false
 	m.merge.Set(n, Input{Mark: m.merge.Input(n).Mark, Ended: true})
 	m.At = -1
 }
@@ -121,8 +122,21 @@ func (m *Maker) Wait(now time.Duration) {
 		m.dry, m.since = true, now
 	}
 	for _, s := range m.splits {
-		if s.seen && !s.dry {
+		if s.seen && (!s.dry || s.since < 0) {
 			s.dry, s.since = true, now
+		}
+	}
+}
+
+// Pause says that nobody has asked for records for the last d, since there was no room in the
+// outputs: that counts for no split's idleness.
+func (m *Maker) Pause(d time.Duration) {
+	if m.dry && !m.said {
+		m.since += d
+	}
+	for n, s := range m.splits {
+		if s.dry && s.since >= 0 && !m.merge.Input(n).Idle {
+			s.since += d
 		}
 	}
 }

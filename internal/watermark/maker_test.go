@@ -32,6 +32,7 @@ func collect(m *watermark.Maker, split int, at int64) {
 //	begin N, end N, dry N    splits
 //	at N T ...               records of split N
 //	wait MS                  there are no records to be had
+//	pause MS                 nobody has asked for records for so long
 //	look MS                  prints the watermark
 //	restart                  a new one with what the splits 0 to 9 had
 //
@@ -88,6 +89,8 @@ func makerStep(t *testing.T, m **watermark.Maker, o *watermark.Options, words []
 		(*m).Dry(int(number(words[1])))
 	case "wait":
 		(*m).Wait(time.Duration(number(words[1])) * time.Millisecond)
+	case "pause":
+		(*m).Pause(time.Duration(number(words[1])) * time.Millisecond)
 	case "look":
 		return " => " + show((*m).Look(time.Duration(number(words[1]))*time.Millisecond))
 	case "at":
