@@ -2,6 +2,7 @@ package ebpf
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -34,11 +35,20 @@ type Connection struct {
 
 	DeliveryRate uint64 `json:"delivery_rate"` // bytes per second, as measured last
 	PacingRate   uint64 `json:"pacing_rate"`   // bytes per second, 0: not limited
+
+	// Missing are the JSON names of the figures that this kernel does not have: n/a, and 0 here.
+	Missing []string `json:"missing,omitempty"`
 }
 
-// Limit says what holds the connection's sender up, most of the time that it is sending.
+// Lacks reports whether the kernel does not tell a figure, by its JSON name.
+func (c *Connection) Lacks(figure string) bool { return slices.Contains(c.Missing, figure) }
+
+// Limit says what holds the connection's sender up, most of the time that it is sending;
+// "n/a" if the kernel does not tell.
 func (c *Connection) Limit() string {
 	switch {
+	case c.Lacks("sndbuf_limited_ns"): // the last of the figures that it takes
+		return "n/a"
 	case c.Busy == 0:
 		return "idle"
 	case c.WindowLimited > c.Busy/2:

@@ -102,16 +102,18 @@ func diagConnection(msg []byte) (inode uint32, c Connection) {
 	c.Unread = uint64(binary.NativeEndian.Uint32(msg[56:]))
 	c.Inflight = uint64(binary.NativeEndian.Uint32(msg[60:]))
 	inode = binary.NativeEndian.Uint32(msg[68:])
+	var info []byte
 	for attrs := msg[diagMessage:]; len(attrs) >= unix.SizeofRtAttr; {
 		size := int(binary.NativeEndian.Uint16(attrs))
 		if size < unix.SizeofRtAttr || size > len(attrs) {
 			break
 		}
 		if binary.NativeEndian.Uint16(attrs[2:]) == diagInfo {
-			c.setInfo(attrs[unix.SizeofRtAttr:size])
+			info = attrs[unix.SizeofRtAttr:size]
 		}
 		attrs = attrs[min(len(attrs), (size+3)&^3):]
 	}
+	c.setInfo(info)
 	return inode, c
 }
 
@@ -123,7 +125,7 @@ func diagAddress(family uint8, ip, port []byte) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16([16]byte(ip)).Unmap(), p)
 }
 
-// setInfo takes what a struct tcp_info says; an older kernel's is shorter.
+// setInfo takes what a struct tcp_info says; an older kernel's is shorter, or not there.
 func (c *Connection) setInfo(b []byte) {
 	var info unix.TCPInfo
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&info)), unsafe.Sizeof(info)), b)
@@ -139,4 +141,33 @@ func (c *Connection) setInfo(b []byte) {
 	if info.Pacing_rate != ^uint64(0) {
 		c.PacingRate = info.Pacing_rate
 	}
+	c.Missing = missing(len(b))
+}
+
+// missing is what a struct tcp_info of so many bytes does not have.
+func missing(size int) (names []string) {
+	var i unix.TCPInfo
+	for _, f := range []struct {
+		name string
+		end  uintptr
+	}{
+		{"rtt_ns", unsafe.Offsetof(i.Rtt) + unsafe.Sizeof(i.Rtt)},
+		{"rttvar_ns", unsafe.Offsetof(i.Rttvar) + unsafe.Sizeof(i.Rttvar)},
+		{"cwnd", unsafe.Offsetof(i.Snd_cwnd) + unsafe.Sizeof(i.Snd_cwnd)},
+		{"retransmits", unsafe.Offsetof(i.Total_retrans) + unsafe.Sizeof(i.Total_retrans)},
+		{"pacing_rate", unsafe.Offsetof(i.Pacing_rate) + unsafe.Sizeof(i.Pacing_rate)},
+		{"sent_bytes", unsafe.Offsetof(i.Bytes_acked) + unsafe.Sizeof(i.Bytes_acked)},
+		{"received_bytes", unsafe.Offsetof(i.Bytes_received) + unsafe.Sizeof(i.Bytes_received)},
+		{"unsent_bytes", unsafe.Offsetof(i.Notsent_bytes) + unsafe.Sizeof(i.Notsent_bytes)},
+		{"min_rtt_ns", unsafe.Offsetof(i.Min_rtt) + unsafe.Sizeof(i.Min_rtt)},
+		{"delivery_rate", unsafe.Offsetof(i.Delivery_rate) + unsafe.Sizeof(i.Delivery_rate)},
+		{"busy_ns", unsafe.Offsetof(i.Busy_time) + unsafe.Sizeof(i.Busy_time)},
+		{"rwnd_limited_ns", unsafe.Offsetof(i.Rwnd_limited) + unsafe.Sizeof(i.Rwnd_limited)},
+		{"sndbuf_limited_ns", unsafe.Offsetof(i.Sndbuf_limited) + unsafe.Sizeof(i.Sndbuf_limited)},
+	} {
+		if uintptr(size) < f.end {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

@@ -26,9 +26,16 @@ func WriteConns(w io.Writer, list []Conn) error {
 		if n := c.Channels; n != nil {
 			channels = fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%s", n.Channels, n.Granted, n.Credits, n.StarvedChannels, n.QueuedBuffers, bytes(uint64(n.QueuedBytes)))
 		}
-		p.line("%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t",
-			c.PID, c.From, c.To, c.State, measured(c.RTT), measured(c.MinRTT), c.Window, bytes(c.Sent), bytes(c.Received),
-			bytes(c.Unsent), bytes(c.Inflight), bytes(c.Unread), c.Retransmits, c.LimitedBy,
+		known := func(figure, text string) string {
+			if c.Lacks(figure) {
+				return "n/a"
+			}
+			return text
+		}
+		p.line("%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t",
+			c.PID, c.From, c.To, c.State, measured(c.RTT), measured(c.MinRTT), known("cwnd", fmt.Sprint(c.Window)),
+			known("sent_bytes", bytes(c.Sent)), known("received_bytes", bytes(c.Received)), known("unsent_bytes", bytes(c.Unsent)),
+			bytes(c.Inflight), bytes(c.Unread), known("retransmits", fmt.Sprint(c.Retransmits)), c.LimitedBy,
 			percent(c.WindowLimited, c.Busy), percent(c.BufferLimited, c.Busy), channels)
 	}
 	if len(list) == 0 {

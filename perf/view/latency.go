@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/overtake-stream/overtake/perf/ebpf"
@@ -22,9 +23,12 @@ func WriteLatency(w io.Writer, r *ebpf.LatencyReport) error {
 	if len(r.Edges) > 1 {
 		p.line("(that is the edge with the most time in its messages)")
 	}
+	for _, pid := range r.Gone {
+		p.line("process %d has ended meanwhile: what is above is of the time before, and what took its place was not looked at", pid)
+	}
 	p.line("")
 	p.messages(r)
-	p.queues(r.RunQueues)
+	p.queues(r.RunQueues, r.Gone...)
 	p.cost(r)
 	if err := p.flush(); err != nil {
 		return err
@@ -81,8 +85,12 @@ func (p *printer) messages(r *ebpf.LatencyReport) {
 		r.Drops, r.Faults, r.Foreign, r.Disordered, r.Forgotten)
 }
 
-func (p *printer) queues(list []ebpf.ProcessQueue) {
+func (p *printer) queues(list []ebpf.ProcessQueue, gone ...int) {
 	for _, q := range list {
+		if slices.Contains(gone, q.PID) {
+			p.line("process %d: run queue n/a: the process has ended", q.PID)
+			continue
+		}
 		if q.NA != "" {
 			p.line("process %d: run queue n/a: %s", q.PID, q.NA)
 			continue

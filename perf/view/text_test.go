@@ -75,6 +75,8 @@ func histogram() *ebpf.Histogram {
 func TestLatencyIsPrinted(t *testing.T) {
 	r := report()
 	r.Histograms = []ebpf.Histogram{*histogram()}
+	r.Gone = []int{13}
+	r.RunQueues = append(r.RunQueues, ebpf.ProcessQueue{PID: 13, NA: "no such file or directory"})
 	golden(t, "latency.txt", func(w io.Writer) error { return view.WriteLatency(w, r) })
 }
 
@@ -115,8 +117,10 @@ func TestConnectionsArePrinted(t *testing.T) {
 		Window: 10, Sent: 5 << 20, Received: 300, Unsent: 2048, Retransmits: 2, Busy: time.Second, WindowLimited: 750 * time.Millisecond,
 	}
 	idle := ebpf.Connection{PID: 12, From: c.To, To: c.From, State: "established"}
+	old := ebpf.Connection{PID: 13, From: c.To, To: c.From, State: "established", Missing: []string{
+		"cwnd", "sent_bytes", "received_bytes", "unsent_bytes", "retransmits", "busy_ns", "sndbuf_limited_ns"}}
 	golden(t, "conns.txt", func(w io.Writer) error {
-		return view.WriteConns(w, []view.Conn{{Connection: c, LimitedBy: c.Limit(), Channels: &perf.ConnectionSnapshot{Peer: 1, Cookie: 7, Channels: 4, Granted: 200, Credits: 3, StarvedChannels: 1, QueuedBuffers: 5, QueuedBytes: 150 << 10}}, {Connection: idle, LimitedBy: idle.Limit()}})
+		return view.WriteConns(w, []view.Conn{{Connection: c, LimitedBy: c.Limit(), Channels: &perf.ConnectionSnapshot{Peer: 1, Cookie: 7, Channels: 4, Granted: 200, Credits: 3, StarvedChannels: 1, QueuedBuffers: 5, QueuedBytes: 150 << 10}}, {Connection: idle, LimitedBy: idle.Limit()}, {Connection: old, LimitedBy: old.Limit()}})
 	})
 }
 
