@@ -2,6 +2,7 @@ package ebpf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,13 +251,63 @@ func TestMatcher(t *testing.T) {
 // Edges that are out of order are left out, and what is left sums up all the same.
 func TestDisorder(t *testing.T) {
 	e := processed(160, 5)
-	e.Message.Stamps[probe.Dequeued] = e.Message.Stamps[probe.Decoded] - us
+	e.Message.Stamps[probe.Dequeued] = e.Message.Stamps[probe.Decoded] - 2*us
 	messages, counts := script{wrote(100, 5, 1000), e}.run(0)
 	if want := "fill 10, send queue 10, batch 10, network 30, decode 10, process 20, total 90"; len(messages) != 1 || messages[0] != want {
 		t.Fatalf("got %q, want %q", messages, want)
 	}
 	if counts.Disordered != 1 {
 		t.Fatalf("counts %+v", counts)
+	}
+}
+
+// The programs' clocks and the kernel's are compared to within a microsecond: what is less apart is at
+// the same time, and no disorder. The stages add up all the same.
+func TestClocksDifferALittle(t *testing.T) {
+	late := func(e Event, ns int64) Event {
+		e.Time += ns
+		return e
+	}
+	for name, c := range map[string]struct {
+		receivedNs, doneNs int64 // after they were decoded, and dequeued
+	}{"read": {900, 20000}, "processed": {-2000, -900}} {
+		t.Run(name, func(t *testing.T) {
+			done := processed(160, 5) // decoded at 140, dequeued at 150
+			done.Time = 150*us + c.doneNs
+			var all []*Message
+			m := NewMatcher(func(m *Message) { all = append(all, m) })
+			for _, e := range (script{wrote(100, 5, 1000), kernelEvent(Ready, 110, 1000), sent(112, 0, 1000), late(kernelEvent(Received, 140, 1000), c.receivedNs), done}) {
+				m.Add(e)
+			}
+			counts := m.Close()
+			if counts != (MatchCounts{Matched: 1, Kernel: 1}) || !all[0].Seen(Decode) || !all[0].Seen(Process) {
+				t.Errorf("%+v, %v", counts, all)
+			}
+			if got := time.Duration(all[0].Ended - all[0].Opened); all[0].Total() != got {
+				t.Errorf("stages add up to %v of %v", all[0].Total(), got)
+			}
+		})
+	}
+}
+
+// The kernel's events of a message may be lost. Those of the next one, whose bytes are further on,
+// do not stand in for them.
+func TestLostKernelEvents(t *testing.T) {
+	whole := script{
+		wrote(100, 5, 1000), kernelEvent(Ready, 110, 1000), sent(112, 0, 1000), kernelEvent(Received, 128, 1000),
+		wrote(141, 6, 2000), kernelEvent(Ready, 142, 2000), sent(143, 0, 2000), kernelEvent(Received, 144, 2000),
+		processed(160, 5),
+	}
+	for name, lost := range map[string]int{"ready": 1, "received": 3} {
+		t.Run(name, func(t *testing.T) {
+			messages, counts := slices.Delete(slices.Clone(whole), lost, lost+1).run(0)
+			if want := "fill 10, send queue 10, batch 10, network 30, decode 10, receive queue 10, process 10, total 90"; len(messages) != 1 || messages[0] != want {
+				t.Errorf("got %q, want %q", messages, want)
+			}
+			if counts != (MatchCounts{Matched: 1, InFlight: 1}) {
+				t.Errorf("%+v", counts)
+			}
+		})
 	}
 }
 

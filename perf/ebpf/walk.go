@@ -6,9 +6,20 @@ import (
 	"github.com/overtake-stream/overtake/perf/probe"
 )
 
+// clockError is by how much a program's time may differ from the kernel's for the same moment: the
+// programs compare the two clocks with system calls, which take that long where they are traced.
+// From the kernel's read to the program's decode it may be a third of that.
+const clockError = int64(time.Microsecond)
+
 // put takes a message's stages apart, edge by edge.
 func (m *Matcher) put(d *direction, p *pair) {
-	send, receive := &p.write.Message.Stamps, &p.done.Message.Stamps
+	send, receive := &p.write.Message.Stamps, p.done.Message.Stamps
+	for i := range receive {
+		if receive[i] > p.done.Time+clockError {
+			m.counts.Disordered++
+		}
+		receive[i] = min(receive[i], p.done.Time)
+	}
 	msg := Message{
 		Direction: p.done.Direction, Channel: p.done.Message.Channel, Sequence: p.done.Message.Sequence,
 		Sender: p.write.PID, Receiver: p.done.PID, Opened: send[probe.Opened], Ended: p.done.Time,
@@ -55,8 +66,10 @@ func (w *walk) runs(s Stage, t int64) {
 func (w *walk) end(s Stage, t int64, queued time.Duration) {
 	switch {
 	case t == 0:
-	case t < w.at:
+	case t < w.at-clockError:
 		*w.disordered++
+	case t < w.at: // the two happened within less than can be told
+		w.msg.add(s, 0)
 	default:
 		w.msg.add(s, time.Duration(t-w.at)-queued)
 		if queued > 0 {
@@ -66,15 +79,24 @@ func (w *walk) end(s Stage, t int64, queued time.Duration) {
 	}
 }
 
+// decoded is when the receiver had read the message at the latest. What the kernel reports of it
+// after that is of bytes behind it: its own event was lost.
+func (p *pair) decoded() int64 {
+	if at := p.done.Message.Stamps[probe.Decoded]; at != 0 {
+		return min(at+clockError, p.done.Time)
+	}
+	return p.done.Time
+}
+
 // kernel goes through the kernel, if its edges were seen.
 func (w *walk) kernel(d *direction, p *pair) bool {
-	end := d.base + uint32(p.write.Message.End)
+	end, limit := d.base+uint32(p.write.Message.End), p.decoded()
 	ready := d.first(Ready, p.write.Time, end)
-	if ready == nil || ready.Time > p.done.Time {
+	if ready == nil || ready.Time > limit {
 		return false
 	}
 	received := d.first(Received, ready.Time, end)
-	if received == nil || received.Time > p.done.Time {
+	if received == nil || received.Time > limit {
 		return false
 	}
 	if sent := d.first(Sent, p.write.Time, end); sent != nil {
