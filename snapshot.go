@@ -1,6 +1,7 @@
 package overtake
 
 import (
+	"os"
 	"time"
 
 	"github.com/overtake-stream/overtake/bufferpool"
@@ -17,7 +18,7 @@ func (h *Handle) Snapshot() perf.JobSnapshot {
 	h.mu.Unlock()
 	ended := h.ended() // before anything else: what is read after the end is final
 	s := perf.JobSnapshot{
-		Job: h.job.name, Worker: w.index, Workers: w.plan.workers, At: time.Now(), Restarts: restarts, Ended: ended,
+		Job: h.job.name, Worker: w.index, Workers: w.plan.workers, At: time.Now(), PID: os.Getpid(), Restarts: restarts, Ended: ended,
 		Measured: perf.Enabled, Buffers: bufferSnapshot(w.arena), Runtime: perf.ReadRuntime(),
 	}
 	for _, head := range w.plan.heads {

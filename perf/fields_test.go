@@ -15,7 +15,7 @@ import (
 // subtracted and added up, unless it is named here.
 
 // moments are numbers that tell of a moment, or who somebody is: Since leaves them.
-const moments = ` JobSnapshot.Worker JobSnapshot.Workers JobSnapshot.Restarts OperatorSnapshot.Parallelism
+const moments = ` JobSnapshot.Worker JobSnapshot.Workers JobSnapshot.PID JobSnapshot.Restarts OperatorSnapshot.Parallelism
 SubtaskSnapshot.Index SubtaskSnapshot.QueuedIn SubtaskSnapshot.QueuedOut SubtaskSnapshot.Watermark SubtaskSnapshot.Lag
 EdgeSnapshot.Input SenderSnapshot.Subtask SenderSnapshot.Channels SenderSnapshot.QueuedBuffers SenderSnapshot.FullChannels
 SenderSnapshot.Credits SenderSnapshot.StarvedChannels SenderSnapshot.PoolHeld SenderSnapshot.PoolLimit
@@ -32,7 +32,7 @@ RuntimeSnapshot.Goroutines RuntimeSnapshot.MaxProcs RuntimeSnapshot.HeapBytes Ru
 // greatest are numbers of which Merge takes the greatest, firsts those of which it takes the first.
 const (
 	greatest = " JobSnapshot.Workers JobSnapshot.Restarts BufferSnapshot.SegmentBytes "
-	firsts   = " JobSnapshot.Worker OperatorSnapshot.Parallelism EdgeSnapshot.Input "
+	firsts   = " JobSnapshot.Worker JobSnapshot.PID OperatorSnapshot.Parallelism EdgeSnapshot.Input "
 )
 
 // listed reports whether a field, the last of a path, is in a list.
@@ -42,7 +42,7 @@ func listed(list, path string) bool {
 }
 
 // fixed are fields by which parts find each other: they are the same in all that is filled.
-const fixed = " JobSnapshot.Restarts SubtaskSnapshot.Index SenderSnapshot.Subtask ReceiverSnapshot.Subtask EdgeSnapshot.Input ConnectionSnapshot.Worker ConnectionSnapshot.Peer "
+const fixed = " JobSnapshot.PID JobSnapshot.Restarts SubtaskSnapshot.Index SenderSnapshot.Subtask ReceiverSnapshot.Subtask EdgeSnapshot.Input ConnectionSnapshot.Worker ConnectionSnapshot.Peer "
 
 // fill sets everything in v to n, or what is like it.
 func fill(v reflect.Value, field string, n int) {

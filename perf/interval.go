@@ -8,7 +8,8 @@ import "slices"
 // earlier is the zero JobSnapshot.
 func (s *JobSnapshot) Since(earlier *JobSnapshot) JobSnapshot {
 	d := *s
-	again := s.Restarts != earlier.Restarts
+	replaced := s.PID != earlier.PID // which has counted anew, restarts too
+	again := replaced || s.Restarts != earlier.Restarts
 	d.Operators = slices.Clone(s.Operators)
 	for i := range d.Operators {
 		o := &d.Operators[i]
@@ -37,7 +38,9 @@ func (s *JobSnapshot) Since(earlier *JobSnapshot) JobSnapshot {
 			d.Connections[i].since(earlier.Connections)
 		}
 	}
-	d.Runtime = s.Runtime.since(&earlier.Runtime)
+	if !replaced {
+		d.Runtime = s.Runtime.since(&earlier.Runtime)
+	}
 	last := uint64(0)
 	if n := len(earlier.Checkpoints); n > 0 {
 		last = earlier.Checkpoints[n-1].ID

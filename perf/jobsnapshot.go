@@ -11,7 +11,8 @@ type JobSnapshot struct {
 	Worker   int       `json:"worker"`
 	Workers  int       `json:"workers"`
 	At       time.Time `json:"at"`
-	Restarts int       `json:"restarts"`
+	PID      int       `json:"pid"`      // of the worker's process: another one if that was started again; 0: not told
+	Restarts int       `json:"restarts"` // that this process has seen
 	Ended    bool      `json:"ended"`    // the job, not only this attempt
 	Measured bool      `json:"measured"` // false: built with the tag noperf; what has to be measured is 0
 

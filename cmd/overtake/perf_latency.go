@@ -97,7 +97,7 @@ func (c *perfLatencyCmd) Run(e *env) error {
 		if after, err = t.job.Snapshots(context.WithoutCancel(ctx)); err != nil {
 			e.log.Warn("the job's own account is missing", "error", err) // it may have ended
 		} else {
-			out.Accounts, out.Restarts = perfview.Accounts(before, after), after[0].Restarts-before[0].Restarts
+			out.Accounts, out.Restarts = perfview.Accounts(before, after), restarts(before, after)
 		}
 	}
 	for _, l := range levels {
@@ -106,6 +106,19 @@ func (c *perfLatencyCmd) Run(e *env) error {
 	out.OneProcess = len(before) > 0 && before[0].Workers == 1
 	out.Blame = out.LatencyReport.Blame()
 	return c.print(out, line)
+}
+
+// restarts is how often a job was restarted between two snapshots of its workers. A process that
+// has taken the place of another one has seen none.
+func restarts(before, after []perf.JobSnapshot) (n int) {
+	for i := range after {
+		if after[i].PID == before[i].PID {
+			n = max(n, after[i].Restarts-before[i].Restarts)
+		} else {
+			n = max(n, 1)
+		}
+	}
+	return n
 }
 
 // print writes the report and the pictures.

@@ -21,13 +21,21 @@ import (
 	"github.com/overtake-stream/overtake/perf"
 )
 
+func needProbePoints(t *testing.T) {
+	t.Helper()
+	if !perf.Enabled {
+		t.Skip("SKIPPED: this build has no probe points (noperf)")
+	}
+}
+
 // watchedJob starts a job of two processes that goes on until the test ends, and returns
-// the address of its first worker. user may be nil.
-func watchedJob(t *testing.T, program string, user *syscall.SysProcAttr) (addr string) {
+// the address of its first worker. user may be nil. More flags override those it has.
+func watchedJob(t *testing.T, program string, user *syscall.SysProcAttr, flags ...string) (addr string) {
 	t.Helper()
 	for range 5 {
 		addr = net.JoinHostPort("127.0.0.1", pair(t))
 		cmd := exec.Command(program, "run", "throughput", "--processes", "2", "-p", "2", "--count", "0", "--rate", "20000", "--listen", addr, "-q")
+		cmd.Args = append(cmd.Args, flags...)
 		cmd.Env, cmd.Dir, cmd.SysProcAttr = append(os.Environ(), envCommand+"=1"), "/", user
 		var errs strings.Builder
 		cmd.Stderr = &errs
@@ -81,9 +89,7 @@ func moving(addr string, ended chan error) bool {
 type refusalText struct{ Part, Reason, Loses, Remedy string }
 
 func TestPerfOfARunningJob(t *testing.T) {
-	if !perf.Enabled {
-		t.Skip("SKIPPED: this build has no probe points (noperf)")
-	}
+	needProbePoints(t)
 	addr := watchedJob(t, os.Args[0], nil)
 	t.Run("latency", func(t *testing.T) { perfLatency(t, addr) })
 	t.Run("conns", func(t *testing.T) { perfConns(t, addr) })
@@ -107,6 +113,7 @@ func perfJSON(t *testing.T, v any, args ...string) {
 type latencyJSON struct {
 	Tier     string
 	Matched  uint64
+	Kernel   uint64 `json:"with_kernel"`
 	Refusals []refusalText
 	Blame    string
 	Edges    []struct {
@@ -227,57 +234,6 @@ func perfOffCPU(t *testing.T, addr string) {
 	defer f.Close()
 	if _, err := gzip.NewReader(f); err != nil {
 		t.Error(err)
-	}
-}
-
-// An ordinary user sees connections and run queues, which is no failure.
-func perfAsNobody(t *testing.T, foreign string) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can become another user")
-	}
-	dir, err := os.MkdirTemp("", "overtake")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	program := filepath.Join(dir, "overtake")
-	copyProgram(t, program)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	user := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	look := func(addr string) (string, error) {
-		cmd := exec.Command(program, "perf", "latency", "--addr", addr, "-d", "200ms")
-		cmd.Env, cmd.Dir, cmd.SysProcAttr = append(os.Environ(), envCommand+"=1"), dir, user
-		out, err := cmd.CombinedOutput()
-		return string(out), err
-	}
-	own := watchedJob(t, program, user)
-	if text, err := look(own); err != nil || !strings.Contains(text, "tier C") || !strings.Contains(text, "messages: n/a") ||
-		!strings.Contains(text, "cap_bpf") || !strings.Contains(text, "flush delay") {
-		t.Errorf("%v\n%s", err, text)
-	}
-	if text, err := look(foreign); err == nil || !strings.Contains(text, "another user's") {
-		t.Errorf("of root's job: %v\n%s", err, text)
-	}
-}
-
-func copyProgram(t *testing.T, to string) {
-	t.Helper()
-	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	f, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(f, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Close(), os.Chmod(to, 0o755)); err != nil {
-		t.Fatal(err)
 	}
 }
 
