@@ -18,6 +18,7 @@ import (
 // sent since the last look.
 func pressed(t *testing.T, inFlight time.Duration, enough func(buffers, bytes uint64) bool) {
 	t.Helper()
+	needsAccount(t)
 	defer goleak.VerifyNone(t)
 	o := overtake.Options{Parallelism: 1}
 	o.Network.InFlightTime = inFlight

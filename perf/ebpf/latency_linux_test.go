@@ -144,6 +144,7 @@ func TestTwoRates(t *testing.T) {
 
 // What a user sees who sees nothing.
 func TestNothingIsExplained(t *testing.T) {
+	needProbes(t)
 	for name, c := range map[string]struct {
 		receiver, sender []string
 		rate             probe.Rate
