@@ -77,7 +77,7 @@ func Compute(earlier, now Reading) Figures {
 // goesOn reports whether s is a later snapshot of the same attempt by the same process,
 // so that no count has become less.
 func goesOn(old, s *perf.JobSnapshot) bool {
-	return old != nil && s.At.After(old.At) && old.Job == s.Job && old.Restarts == s.Restarts && old.Runtime.AllocatedBytes <= s.Runtime.AllocatedBytes &&
+	return old != nil && s.At.After(old.At) && old.Job == s.Job && old.PID == s.PID && old.Restarts == s.Restarts && old.Runtime.AllocatedBytes <= s.Runtime.AllocatedBytes &&
 		longest(old) <= longest(s)
 }
 

@@ -24,7 +24,7 @@ func WriteLatency(w io.Writer, r *ebpf.LatencyReport) error {
 		p.line("(that is the edge with the most time in its messages)")
 	}
 	for _, pid := range r.Gone {
-		p.line("process %d has ended meanwhile: what is above is of the time before, and what took its place was not looked at", pid)
+		p.line("process %d has ended meanwhile: its messages are of the time before, and what took its place was not looked at", pid)
 	}
 	p.line("")
 	p.messages(r)
