@@ -57,9 +57,10 @@ func (m *Map) startBulk(n int) *bulk {
 // add gathers an entry; b must not be full.
 func (b *bulk) add(hash uint32, a address) {
 	x := &b.m.index
-	k := x.home(hash) >> b.shift
+	h := scramble(hash)
+	k := x.home(h) >> b.shift
 	n := &b.filled[k]
-	*x.at(k<<b.shift + int(*n)) = uint64(hash)<<32 | uint64(a)
+	*x.at(k<<b.shift + int(*n)) = h.slot(a)
 	*n++
 	b.left--
 	if int(*n) == b.room || b.left == 0 {
@@ -155,11 +156,10 @@ func (b *bulk) end() (err error) {
 		list := b.sort(b.next[k&1].slots)
 		b.touch(list)
 		for i, s := range list {
-			hash := uint32(s >> 32)
 			if i+1 < len(list) && s>>32 == list[i+1]>>32 && b.superseded(address(s), list[i:]) || b.deletion(address(s)) {
 				continue
 			}
-			pos := max(free, x.home(hash))
+			pos := max(free, x.home(scrambled(s>>32)))
 			if pos+2 > x.limit && err == nil {
 				err = x.extend(pos + slack)
 			}

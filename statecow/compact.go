@@ -158,7 +158,7 @@ func (m *Map) moveEntry(s *segment, off, units uint32) bool {
 	m.clean.written = to
 	m.noteDeadline(e.key, e.value)
 	m.kill(a, units)
-	*m.index.at(m.index.findAddress(e.hash, a)) = uint64(e.hash)<<32 | uint64(to)
+	*m.index.at(m.index.findAddress(e.hash, a)) = scramble(e.hash).slot(to)
 	m.clean.moved += int64(units)
 	return true
 }

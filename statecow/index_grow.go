@@ -50,7 +50,7 @@ func (x *index) beginGrowth(spare int64) {
 		return // denser for now; room refuses when it gets too dense
 	}
 	x.cursor = x.end()
-	x.above, x.target = x.ratio(target), target
+	x.above, x.target = uint64(target), target
 }
 
 // reserve makes an empty index large enough for n entries at once, and reports whether
@@ -70,7 +70,7 @@ func (x *index) reserve(n int, spare int64) bool {
 		return false
 	}
 	x.n, x.target = slots, slots
-	x.below, x.above = x.ratio(slots), x.ratio(slots)
+	x.below, x.above = uint64(slots), uint64(slots)
 	return true
 }
 
@@ -122,22 +122,22 @@ func (x *index) moveRight(n int) {
 // fits makes sure that there are slots for entries whose highest is first, once
 // the frontier is below them.
 func (x *index) fits(moved []uint64) bool {
-	home := int((moved[0]>>32 - x.lo) * x.above >> 32)
+	home := int(moved[0] >> 32 * x.above >> 32)
 	need := max(x.last, home) + len(moved) + 2
 	return need <= x.limit || x.extend(need+slack) == nil
 }
 
 // place puts an entry where it belongs.
-func (x *index) place(s uint64) { x.shift(x.seek(uint32(s>>32)), s) }
+func (x *index) place(s uint64) { x.shift(x.seek(scrambled(s>>32)), s) }
 
-func (x *index) finish(ratio uint64) {
+func (x *index) finish(slots uint64) {
 	x.n = x.target
-	x.below, x.above, x.frontier = ratio, ratio, noFrontier
+	x.below, x.above, x.frontier = slots, slots, noFrontier
 }
 
 func (x *index) beginShrink() {
 	target := max(minSlots, int(float64(x.count)/((minLoad+maxLoad)/2)))
-	x.above, x.below = x.below, x.ratio(target)
+	x.above, x.below = x.below, uint64(target)
 	x.target, x.cursor, x.frontier = target, 0, 0
 }
 

@@ -1,6 +1,7 @@
 package statecow
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 )
@@ -85,6 +86,38 @@ func TestIndexOfFewKeyGroupsUsesAllItsSlots(t *testing.T) {
 				t.Fatalf("Put of a key of another group = %v", err)
 			}
 			return
+		}
+	}
+}
+
+// TestEntriesOfOneGroupLieApart fills an index that owns all groups with entries of a single
+// one, as a key with a large map does.
+func TestEntriesOfOneGroupLieApart(t *testing.T) {
+	for _, groups := range []int{128, 32768} {
+		m, err := New(Options{MaxGroups: groups})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, hi := Groups{groups / 3, groups/3 + 1}.hashes(groups)
+		const n = 50_000
+		for i := range uint64(n) {
+			key := binary.LittleEndian.AppendUint64(nil, i)
+			if err := m.Put(uint32(lo+uint64(HashUint64(i))*(hi-lo)>>32), key, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		far := 0
+		x := &m.index
+		for pos := range x.limit {
+			if s := *x.at(pos); s != 0 {
+				far += pos - x.home(scrambled(s>>32))
+			}
+		}
+		if far > 8*n {
+			t.Errorf("%d groups: entries lie %d slots from home on average", groups, far/n)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -5,14 +5,15 @@ import (
 	"unsafe"
 )
 
-// index maps hashes to addresses: one array of slots (hash in the high 32 bits,
-// address in the low; 0 is empty), sorted by hash, with linear probing from a
-// hash's home. The home is proportional to the hash,
+// index maps hashes to addresses: one array of slots (scrambled hash in the high 32 bits,
+// address in the low; 0 is empty), sorted, with linear probing from a home that is
+// proportional to the scrambled hash,
 //
-//	home = (hash - lo) * slots / hashes
+//	home = scrambled * slots / 2^32
 //
-// which needs the hash to be well mixed, and in return keeps a key-group range
-// contiguous, ends a failed search early, and lets the table be of any size.
+// which ends a failed search early, and lets the table be of any size. Hashes themselves
+// would not do: those of a key group lie together, and a single key may have most of the
+// entries.
 //
 // It grows by a fifth at a time, in place: the frontier is the hash from which
 // on entries have moved to their new home. As homes only move to the right, the
@@ -23,12 +24,12 @@ import (
 type index struct {
 	// constant
 	region *region
-	lo     uint64 // lowest hash owned
+	lo     uint64 // lowest hash owned, not scrambled
 	width  uint64 // hashes owned
 
 	// owner
 	slots    unsafe.Pointer
-	below    uint64 // slots a hash, times 2^32, for hashes below the frontier
+	below    uint64 // slots that homes are spread over, of scrambled hashes below the frontier
 	above    uint64 // and from it on
 	frontier uint64
 	n        int // slots that homes are spread over
@@ -39,6 +40,15 @@ type index struct {
 	count    int
 	scratch  []uint64
 }
+
+// scrambled is a hash times an odd number, modulo 2^32: a permutation that takes hashes which
+// lie together far apart (Fibonacci hashing).
+type scrambled uint32
+
+func scramble(hash uint32) scrambled { return scrambled(hash * 0x9E3779B1) }
+
+// slot is what the index has of an entry.
+func (h scrambled) slot(a address) uint64 { return uint64(h)<<32 | uint64(a) }
 
 const (
 	slotSize     = 8
@@ -57,24 +67,20 @@ func (x *index) open(r *region, lo, hi uint64) error {
 	x.region, x.slots = r, r.base
 	x.lo, x.width = lo, hi-lo
 	x.n, x.target = minSlots, minSlots
-	x.below, x.frontier = x.ratio(minSlots), noFrontier
+	x.below, x.frontier = minSlots, noFrontier
 	x.above = x.below
 	return x.extend(minSlots + slack)
 }
 
-// ratio is n slots spread over the width, times 2^32. A hash is below the width,
-// so the product of both stays below n<<32.
-func (x *index) ratio(n int) uint64 { return uint64(n) << 32 / x.width }
-
 // owns reports whether the index has a place for the hash.
 func (x *index) owns(hash uint32) bool { return uint64(hash)-x.lo < x.width }
 
-func (x *index) home(hash uint32) int {
-	ratio := x.below
-	if uint64(hash) >= x.frontier {
-		ratio = x.above
+func (x *index) home(h scrambled) int {
+	slots := x.below
+	if uint64(h) >= x.frontier {
+		slots = x.above
 	}
-	return int((uint64(hash) - x.lo) * ratio >> 32)
+	return int(uint64(h) * slots >> 32)
 }
 
 func (x *index) at(pos int) *uint64 {
@@ -100,13 +106,13 @@ func (x *index) extend(n int) error {
 	return nil
 }
 
-// seek is the first slot from the home of hash on that is empty or whose hash is
-// not below: where hash is, or belongs.
-func (x *index) seek(hash uint32) int {
-	pos := x.home(hash)
+// seek is the first slot from the home of h on that is empty or whose hash is
+// not below: where h is, or belongs.
+func (x *index) seek(h scrambled) int {
+	pos := x.home(h)
 	for {
 		s := *x.at(pos)
-		if s == 0 || uint32(s>>32) >= hash {
+		if s == 0 || scrambled(s>>32) >= h {
 			return pos
 		}
 		pos++
@@ -122,8 +128,9 @@ func (x *index) probe(hash uint32) (pos int, a address) {
 	if !x.owns(hash) {
 		return 0, 0
 	}
-	pos = x.home(hash)
-	m := match8(unsafe.Pointer(x.at(pos)), hash)
+	h := scramble(hash)
+	pos = x.home(h)
+	m := match8(unsafe.Pointer(x.at(pos)), uint32(h))
 	if m == 0 {
 		return 0, 0
 	}
@@ -134,9 +141,9 @@ func (x *index) probe(hash uint32) (pos int, a address) {
 // touch reads the home slots of hashes, so that they are in the cache: a loop as
 // short as this has dozens of cache misses in flight.
 func (x *index) touch(hashes []uint32) (touched uint64) {
-	for _, h := range hashes {
-		if x.owns(h) {
-			touched |= *x.at(x.home(h))
+	for _, hash := range hashes {
+		if x.owns(hash) {
+			touched |= *x.at(x.home(scramble(hash)))
 		}
 	}
 	return touched
@@ -144,13 +151,14 @@ func (x *index) touch(hashes []uint32) (touched uint64) {
 
 // findAddress is the slot that holds this hash and address, or -1.
 func (x *index) findAddress(hash uint32, a address) int {
-	want := uint64(hash)<<32 | uint64(a)
-	for pos := x.seek(hash); ; pos++ {
+	h := scramble(hash)
+	want := h.slot(a)
+	for pos := x.seek(h); ; pos++ {
 		s := *x.at(pos)
 		if s == want {
 			return pos
 		}
-		if s == 0 || uint32(s>>32) != hash {
+		if s == 0 || scrambled(s>>32) != h {
 			return -1
 		}
 	}
@@ -173,13 +181,13 @@ func (x *index) room(pos int) error {
 
 // insert puts an entry at pos, where seek said it belongs, and shifts what
 // follows. Call room before.
-func (x *index) insert(pos int, hash uint32, a address) {
-	end := x.shift(pos, uint64(hash)<<32|uint64(a))
+func (x *index) insert(pos int, h scrambled, a address) {
+	end := x.shift(pos, h.slot(a))
 	x.count++
 	switch {
-	case x.target > x.n && uint64(hash) < x.frontier:
+	case x.target > x.n && uint64(h) < x.frontier:
 		x.cursor = max(x.cursor, end+1)
-	case x.target < x.n && uint64(hash) >= x.frontier:
+	case x.target < x.n && uint64(h) >= x.frontier:
 		x.cursor = min(x.cursor, pos)
 	}
 }
@@ -208,7 +216,7 @@ func (x *index) remove(pos int) {
 	}
 	for {
 		s := *x.at(pos + 1)
-		if s == 0 || x.home(uint32(s>>32)) > pos {
+		if s == 0 || x.home(scrambled(s>>32)) > pos {
 			break
 		}
 		*x.at(pos) = s

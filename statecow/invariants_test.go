@@ -20,7 +20,7 @@ func checkIndex(t testing.TB, m *Map) {
 			t.Fatalf("slot %d: hash %x after %x", pos, s>>32, prev)
 		}
 		prev = s >> 32
-		if home := x.home(uint32(prev)); home > pos || home <= empty {
+		if home := x.home(scrambled(prev)); home > pos || home <= empty {
 			t.Fatalf("slot %d has home %d, slot %d is empty (n %d, target %d, frontier %x)", pos, home, empty, x.n, x.target, x.frontier)
 		}
 	}

@@ -70,10 +70,11 @@ func (m *Map) find(hash uint32, key []byte) (int, address) {
 	if !m.index.owns(hash) {
 		return 0, 0
 	}
-	pos := m.index.seek(hash)
+	h := scramble(hash)
+	pos := m.index.seek(h)
 	for {
 		s := *m.index.at(pos)
-		if s == 0 || uint32(s>>32) != hash {
+		if s == 0 || scrambled(s>>32) != h {
 			return pos, 0
 		}
 		if m.layout.matches(m.pointer(address(s)), key) {

@@ -10,7 +10,7 @@ func (m *Map) insert(pos int, hash uint32, key []byte, n int) (address, error) {
 		if err := m.room(&m.hot, units, true); err != nil {
 			return 0, err
 		}
-		pos = m.index.seek(hash) // making room may have removed entries
+		pos = m.index.seek(scramble(hash)) // making room may have removed entries
 	}
 	if err := m.index.room(pos); err != nil {
 		return 0, err
@@ -21,7 +21,7 @@ func (m *Map) insert(pos int, hash uint32, key []byte, n int) (address, error) {
 		s, off := m.segmentOf(a)
 		m.mark(s, off, fresh)
 	}
-	m.index.insert(pos, hash, a)
+	m.index.insert(pos, scramble(hash), a)
 	m.index.grow(m.spareBytes())
 	return a, nil
 }
@@ -76,7 +76,7 @@ func (m *Map) replace(pos int, a address, hash uint32, key []byte, n int) (addre
 		m.mark(seg, at, fresh)
 	}
 	m.killLater(a, old)
-	*m.index.at(pos) = uint64(hash)<<32 | uint64(to)
+	*m.index.at(pos) = scramble(hash).slot(to)
 	return to, nil
 }
 

@@ -2,31 +2,17 @@ package statecow
 
 import "unsafe"
 
-// Range implements Store. All groups are read in the order of the log, at the
-// speed of memory; fewer in the order of their hashes, through the index.
+// Range implements Store. It reads the whole log, in its order, at the speed of memory,
+// also for few groups.
 func (m *Map) Range(g Groups, f func(hash uint32, key, value []byte) bool) error {
 	if g.First <= m.opts.Groups.First && g.End >= m.opts.Groups.End {
 		m.rangeLog(f)
 		return nil
 	}
 	lo, hi := g.hashes(m.opts.MaxGroups)
-	lo, hi = max(lo, m.lo), min(hi, m.hi)
-	if lo >= hi {
-		return nil
-	}
-	for pos := m.index.seek(uint32(lo)); pos < m.index.limit; pos++ {
-		s := *m.index.at(pos)
-		if s == 0 {
-			continue
-		}
-		if s>>32 >= hi {
-			return nil
-		}
-		e := m.layout.at(m.pointer(address(s)))
-		if !f(e.hash, e.key, e.value) {
-			return nil
-		}
-	}
+	m.rangeLog(func(hash uint32, key, value []byte) bool {
+		return uint64(hash) < lo || uint64(hash) >= hi || f(hash, key, value)
+	})
 	return nil
 }
 

@@ -157,9 +157,10 @@ func (r *restoration) load(payload []byte, total uint32) (records uint32, err er
 
 // load is Put for an entry that lies as in the log and is probably new.
 func (m *Map) load(e view, raw []byte) error {
-	pos := m.index.seek(e.hash)
+	h := scramble(e.hash)
+	pos := m.index.seek(h)
 	found := *m.index.at(pos)
-	if found != 0 && uint32(found>>32) == e.hash || m.expiry != nil || !m.bases.empty() || m.needs(&m.hot, e.units) > 0 {
+	if found != 0 && scrambled(found>>32) == h || m.expiry != nil || !m.bases.empty() || m.needs(&m.hot, e.units) > 0 {
 		return m.Put(e.hash, e.key, e.value)
 	}
 	if err := m.index.room(pos); err != nil {
@@ -167,7 +168,7 @@ func (m *Map) load(e view, raw []byte) error {
 	}
 	a := m.log.append(&m.hot, e.units)
 	copy(m.bytesAt(a, e.units), raw)
-	m.index.insert(pos, e.hash, a)
+	m.index.insert(pos, h, a)
 	m.index.grow(m.spareBytes())
 	return nil
 }

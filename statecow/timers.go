@@ -188,10 +188,10 @@ func (t *Timers) Fire(now int64, f func(Timer) error) error {
 
 // group lends the stored timers of one time and hash: nearly always one.
 func (t *Timers) group(r timerRef, f func(view)) {
-	x := &t.m.index
-	for pos := x.seek(r.hash); ; pos++ {
+	x, h := &t.m.index, scramble(r.hash)
+	for pos := x.seek(h); ; pos++ {
 		s := *x.at(pos)
-		if s == 0 || uint32(s>>32) != r.hash {
+		if s == 0 || scrambled(s>>32) != h {
 			return
 		}
 		e := t.m.layout.at(t.m.pointer(address(s)))

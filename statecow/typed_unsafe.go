@@ -112,11 +112,12 @@ func (t *TypedMap[K, V]) Upsert(key K) (v *V, added bool, err error) {
 func (t *TypedMap[K, V]) UpsertHashed(hash uint32, key K) (v *V, added bool, err error) {
 	m := t.m
 	if x := &m.index; x.owns(hash) { // index.probe, which is too large to be inlined
-		home := unsafe.Pointer(x.at(x.home(hash)))
-		found := match8(home, hash)
+		h := scramble(hash)
+		home := unsafe.Pointer(x.at(x.home(h)))
+		found := match8(home, uint32(h))
 		if found == 0 { // one in eight, where a search would take longer
 			home = unsafe.Add(home, 8*slotSize)
-			found = match8(home, hash)
+			found = match8(home, uint32(h))
 		}
 		if found != 0 {
 			slot := (*uint64)(unsafe.Add(home, bits.TrailingZeros32(found)*slotSize))
@@ -185,10 +186,11 @@ func (t *TypedMap[K, V]) find(hash uint32, key K) (int, address) {
 	if !m.index.owns(hash) {
 		return 0, 0
 	}
-	pos := m.index.seek(hash)
+	h := scramble(hash)
+	pos := m.index.seek(h)
 	for {
 		s := *m.index.at(pos)
-		if s == 0 || uint32(s>>32) != hash {
+		if s == 0 || scrambled(s>>32) != h {
 			return pos, 0
 		}
 		if *(*K)(m.pointer(address(s))) == key {

@@ -47,7 +47,7 @@ func (s *ValueState[V]) Set(v V) error {
 }
 
 // Update stores what f makes of the value of the current key, with one look-up. f
-// returns false to clear it.
+// returns false to clear it. It must not change any state of the same operator.
 func (s *ValueState[V]) Update(f func(old V, ok bool) (V, bool)) error {
 	hash := s.main()
 	if v := s.present(hash); v != nil {
@@ -98,7 +98,7 @@ type ReducingState[V any] struct {
 }
 
 // NewReducingState registers a state. reduce must be associative; it must not keep
-// its arguments.
+// its arguments, nor change any state of the same operator.
 func NewReducingState[V any](s *States, name string, codec Codec[V], reduce func(a, b V) V, ttl TTL) (*ReducingState[V], error) {
 	v, err := newValueState(s, name, "ReducingState", codec, ttl)
 	if err != nil {
@@ -136,7 +136,7 @@ type AggregatingState[I, A, O any] struct {
 }
 
 // NewAggregatingState registers a state. add gets the zero A for the first value
-// of a key; it must not keep its arguments.
+// of a key; it must not keep its arguments, nor change any state of the same operator.
 func NewAggregatingState[I, A, O any](s *States, name string, codec Codec[A], add func(A, I) A, result func(A) O, ttl TTL) (*AggregatingState[I, A, O], error) {
 	v, err := newValueState(s, name, "AggregatingState", codec, ttl)
 	if err != nil {
