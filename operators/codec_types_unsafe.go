@@ -10,7 +10,7 @@ type fixedCodec[T any] struct{ typeCodec }
 // Append implements Codec.
 func (*fixedCodec[T]) Append(dst []byte, v T) []byte {
 	n := len(dst)
-	if size := int(unsafe.Sizeof(v)); cap(dst)-n >= size {
+	if size := int(unsafe.Sizeof(v)); size > 0 && cap(dst)-n >= size {
 		dst = dst[:n+size]
 		*(*T)(unsafe.Pointer(unsafe.SliceData(dst[n:]))) = v // no bounds checked, none needed
 		return dst

@@ -11,7 +11,11 @@ type keyer[K comparable, T any] struct {
 
 func newKeyer[K comparable, T any](key func(T) K) (keyer[K, T], error) {
 	codec, err := CodecFor[K]()
-	return keyer[K, T]{key: key, codec: codec, fixed: err == nil && fixedSize(codec) >= 0}, err
+	k := keyer[K, T]{key: key, codec: codec, fixed: err == nil && fixedSize(codec) >= 0}
+	if !k.fixed {
+		k.bytes = []byte{} // that of an empty key is not nil either, which would be none
+	}
+	return k, err
 }
 
 func (k *keyer[K, T]) encode(v T) (K, []byte) {

@@ -18,8 +18,8 @@ type rows struct {
 // rowsOf says how values of T are written that codec copies as they are.
 func rowsOf[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) rows {
 	w := rows{ctx: ctx, out: out, size: fixedSize(codec)}
-	if record.Size(w.size, true) > out.MaxRecord() {
-		w.size = -1
+	if w.size == 0 || record.Size(w.size, true) > out.MaxRecord() {
+		w.size = -1 // what has no size has no place: it might be behind the end of all buffers
 	}
 	return w
 }
@@ -67,7 +67,7 @@ type rowReader[T any] struct {
 func newInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
 	d := decoder[T]{ctx: ctx, codec: codec, next: callOf(next)}
 	n := fixedSize(codec)
-	if n < 0 {
+	if n <= 0 { // as rowsOf
 		return &d
 	}
 	r := &rowReader[T]{decoder: d, size: record.Size(n, false)}
