@@ -190,7 +190,11 @@ func (b *bulk) touch(list []uint64) {
 	touched := uint64(0)
 	for i := 1; i < len(list); i++ {
 		if list[i]>>32 == list[i-1]>>32 {
-			touched |= b.m.word(address(list[i-1])) | b.m.word(address(list[i]))
+			for _, a := range [...]address{address(list[i-1]), address(list[i])} {
+				if !b.deletion(a) { // where nothing lies, memory may be missing
+					touched |= b.m.word(a)
+				}
+			}
 		}
 	}
 	b.m.touched = touched
