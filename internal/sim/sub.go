@@ -118,7 +118,8 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	}
 	first, end := operators.GroupRange(index, p.groups, a.par[n.id])
 	s.stores = task.NewStores(statecow.Options{
-		Budget: statecow.MinBudget, SegmentSize: 64 << 10, MaxGroups: p.groups, Groups: statecow.Groups{First: first, End: max(end, first+1)},
+		Budget:      2 * statecow.MinBudget, // several checkpoints may hold what was replaced
+		SegmentSize: 64 << 10, MaxGroups: p.groups, Groups: statecow.Groups{First: first, End: max(end, first+1)},
 	}, nil, nil)
 	cfg := task.Config{Name: s.String(), Context: ctx, Parker: s.parker, MaxRecord: 1 << 20}
 	cp := &task.Checkpoints{
