@@ -114,7 +114,7 @@ func (p *Plan) bucket(key, seq uint32) uint32 {
 
 // lag is how far watermarks are behind. The records of each split are in order, and how far
 // the splits are apart that one subtask reads does not matter, unless they are dealt again:
-// then records of one that is behind may still come too late (seed 8694 with a lag of 0).
+// then records of one that is behind may still come too late (seed 7094 with a lag of 0).
 func (p *Plan) lag() int64 {
 	if p.scaling {
 		return 1 << 20

@@ -84,7 +84,8 @@ func (m SplitMark) encode() []byte {
 }
 
 // restoreSplits begins the splits where they were: split i is that of position i. marks may be
-// fewer than that, and empty where nothing is known.
+// fewer than that, and empty where nothing is known. What follows from them is told later: the
+// reader has yet to begin those of which nothing is known.
 func (t *Task) restoreSplits(marks [][]byte) error {
 	if t.time.maker == nil {
 		return nil
@@ -98,7 +99,6 @@ func (t *Task) restoreSplits(marks [][]byte) error {
 			return ErrRuns
 		}
 	}
-	t.follow(t.time.maker.Look(t.clock.Now()))
 	return nil
 }
 
