@@ -18,11 +18,6 @@ type decoder[T any] struct {
 	next  func(T)
 }
 
-// NewInput returns the input that decodes records of T for next.
-func NewInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
-	return newInput(ctx, codec, next)
-}
-
 // Records implements Input.
 func (d *decoder[T]) Records(it *record.Iterator, n int) (done int, err error) {
 	var r record.Record

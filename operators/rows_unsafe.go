@@ -63,8 +63,8 @@ type rowReader[T any] struct {
 	size         int    // of one without a time, in bytes
 }
 
-// newInput returns what reads records that codec has written.
-func newInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
+// NewInput returns the input that decodes records of T for next.
+func NewInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
 	d := decoder[T]{ctx: ctx, codec: codec, next: callOf(next)}
 	n := fixedSize(codec)
 	if n <= 0 { // as rowsOf
