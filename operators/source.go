@@ -111,7 +111,8 @@ func (o *Output[T]) valid(n int) bool {
 }
 
 // BeginSplit lets split n hold the watermark from now on, before it has its first record.
-// Call it at the first Read for splits that are read side by side.
+// Call it at the first Read, whatever that returns, for all splits that the reader goes through
+// in no order of time: else event time goes on without those that it has not come to.
 func (o *Output[T]) BeginSplit(n int) {
 	if o.ctx.maker != nil && o.valid(n) {
 		o.ctx.maker.Begin(n)

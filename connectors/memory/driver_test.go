@@ -18,6 +18,7 @@ func (g *gather[T]) Collect(v T) { g.values = append(g.values, v) }
 // driver is a reader that is driven by hand.
 type driver[T any] struct {
 	operators.Reader[T]
+	ctx  *operators.Context
 	out  *operators.Output[T]
 	got  gather[T]
 	woke chan struct{}
@@ -27,7 +28,7 @@ type driver[T any] struct {
 func open[T any](t testing.TB, src operators.Source[T], i, p int, restored bool, positions ...[]byte) *driver[T] {
 	t.Helper()
 	ctx := &operators.Context{Subtask: i, Parallelism: p}
-	d := &driver[T]{woke: make(chan struct{}, 100)}
+	d := &driver[T]{ctx: ctx, woke: make(chan struct{}, 100)}
 	d.out = operators.NewOutput(ctx, &d.got)
 	var err error
 	d.Reader, err = src.Open(operators.SourceContext{

@@ -47,10 +47,17 @@ type stride struct {
 type sliceReader[T any] struct {
 	values  []T
 	strides []stride
+	begun   bool // they have been told of
 }
 
 // Read implements operators.Reader.
 func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
+	if !r.begun {
+		r.begun = true
+		for _, s := range r.strides { // those that are read last hold event time, too
+			out.BeginSplit(s.split)
+		}
+	}
 	for len(r.strides) > 0 {
 		s := &r.strides[0]
 		out.Split(s.split)

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/overtake-stream/overtake/connectors/memory"
+	"github.com/overtake-stream/overtake/internal/watermark"
 	"github.com/overtake-stream/overtake/operators"
 )
 
@@ -44,6 +45,27 @@ func TestSliceIsReadOnceAtAnyParallelism(t *testing.T) {
 			rt.Fatalf("got %v, want %v; %d positions left", got, want, len(positions))
 		}
 	})
+}
+
+// Event time waits for the values of all positions from the first read on, though they are
+// read one after the other.
+func TestPositionsThatAreReadLastHoldEventTime(t *testing.T) {
+	src := memory.Slice(0, 1, 2, 3, 4, 5)
+	var positions [][]byte
+	for i := range 3 {
+		left, _ := open(t, src, i, 3, false).stop(t)
+		positions = append(positions, left...)
+	}
+	d := open(t, src, 0, 1, true, positions...)
+	m := watermark.NewMaker(watermark.Options{})
+	d.ctx.SetWatermarks(m, true, nil)
+	d.read(t, 1)
+	for split := range positions {
+		if _, _, begun := m.Save(split); !begun {
+			t.Errorf("split %d does not count", split)
+		}
+	}
+	d.stop(t)
 }
 
 func TestDamagedPositionsAreRefused(t *testing.T) {

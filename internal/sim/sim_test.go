@@ -38,6 +38,19 @@ func TestSim(t *testing.T) {
 	t.Logf("%.0f seeds a second; in all %+v", float64(*seedsFlag)/time.Since(began).Seconds(), sum)
 }
 
+// Jobs that have failed for a reason that few others would find.
+func TestSeedsThatHaveFailed(t *testing.T) {
+	for _, seed := range []uint64{
+		5952, // three checkpoints open at a time held more state than there was room for
+		7094, // what was left of channels of another parallelism came behind later watermarks
+		8694, // a source told event time before its reader had begun all splits
+	} {
+		for _, f := range Run(NewPlan(seed, 30)).Findings {
+			t.Errorf("seed %d: %s", seed, f)
+		}
+	}
+}
+
 // runSeeds runs n seeds on all processors and reports those that fail. Jobs are small and
 // leave much behind, so it lets the collector wait for more than is its custom.
 func runSeeds(t *testing.T, n int) (sum Result) {

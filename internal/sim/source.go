@@ -47,15 +47,15 @@ func (r *reader) over(p position) bool { return p.next >= r.node.lengths[p.split
 
 // Read implements operators.Reader.
 func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
-	if idle := r.w.plan.idle; idle > 0 && r.w.rand.IntN(idle) == 0 {
-		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
-		return operators.Idle, nil
-	}
 	if !r.begun {
 		r.begun = true
 		for _, p := range r.open {
 			out.BeginSplit(p.number)
 		}
+	}
+	if idle := r.w.plan.idle; idle > 0 && r.w.rand.IntN(idle) == 0 {
+		r.w.after(r.w.upTo(r.w.plan.starved/10), r.wake)
+		return operators.Idle, nil
 	}
 	for len(r.open) > 0 && out.Ready() {
 		if may := r.w.plan.may; may != nil && !may(r.node, 1) {

@@ -111,13 +111,3 @@ func (p *Plan) bucket(key, seq uint32) uint32 {
 	}
 	return key*1000 + seq/windowSize
 }
-
-// lag is how far watermarks are behind. The records of each split are in order, and how far
-// the splits are apart that one subtask reads does not matter, unless they are dealt again:
-// then records of one that is behind may still come too late (seed 7094 with a lag of 0).
-func (p *Plan) lag() int64 {
-	if p.scaling {
-		return 1 << 20
-	}
-	return 0
-}

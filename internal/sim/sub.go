@@ -132,7 +132,7 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	}
 	s.uids = cp.UIDs
 	if n.kind == source {
-		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, watermark.Options{Lag: p.lag()}, next)
+		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, watermark.Options{}, next)
 		cfg.Source, cfg.Ops = operators.NewPuller[rec](splits{a.w, n}, timed), []operators.Operator{timed}
 		cp.Source, cp.UIDs, s.uids = n.uid, []string{n.uid + " timed"}, []string{n.uid, n.uid + " timed"}
 	} else if err := s.inputs(ctx, cp, &cfg, next); err != nil {

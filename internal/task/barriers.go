@@ -242,8 +242,12 @@ func (t *Task) leave(below protocol.ID) {
 // is reading, records of which a part is here, and what is still to be replayed.
 func (t *Task) captureHeld(r *round) {
 	c := t.checkpoints
-	if rest := t.cursor.it.Tail(max(t.lending.rest, t.cursor.it.Rest())); len(rest) > 0 {
-		r.capture.Copy(t.cursor.channel, false, rest)
+	n := t.lending.rest
+	if n == 0 { // else the iterator is being moved, by whoever has lent the subtask
+		n = t.cursor.it.Rest()
+	}
+	if n > 0 {
+		r.capture.Copy(t.cursor.channel, false, t.cursor.it.Tail(n))
 	}
 	for _, run := range t.replay {
 		r.capture.Keep(run.Channel, false, run.Records)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -108,10 +109,16 @@ func New(cfg Config, clock perf.Clock) *Task {
 // Restore says what the subtask goes on from. It must be called before Run, if at all,
 // and only on a subtask with checkpoints.
 func (t *Task) Restore(r Restored, last protocol.ID) {
-	t.restored, t.replay = r, r.InFlight
+	t.restored = r
 	t.cfg.Checkpoints.Stores.restored = r
 	t.cfg.Checkpoints.Last = last
 	t.checkpoints = newCheckpoints(t.cfg.Checkpoints, t.cfg.Gate)
+	// What is left of channels of another parallelism is behind no channel's watermark: it
+	// goes before the watermarks that have followed it since.
+	t.replay = slices.Clone(r.InFlight)
+	slices.SortStableFunc(t.replay, func(a, b InFlight) int {
+		return min(t.channelOf(a), 0) - min(t.channelOf(b), 0)
+	})
 }
 
 // Cancel makes Run return ErrCancelled soon, dropping what is in flight.
