@@ -67,6 +67,9 @@ func (b *builder) subtask(head *node, index int) (*subtask, error) {
 		},
 		parker: netstack.NewParker(), migrations: map[string]operators.Migration{},
 	}
+	if clock := b.plan.job.opts.Clock; clock != nil {
+		c.ctx.SetClock(func() int64 { return clock().UnixNano() }, true)
+	}
 	cfg := task.Config{Name: c.name, Context: c.ctx, Parker: c.parker, MaxRecord: b.plan.job.opts.Network.MaxRecord, InFlightTime: b.plan.job.opts.Network.InFlightTime}
 	cfg.Markers = b.markers(head, index)
 	if head.puller != nil {

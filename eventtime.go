@@ -61,38 +61,3 @@ func (n *node) ends(list []watermark.Ends, seen map[*node]bool) []watermark.Ends
 	}
 	return list
 }
-
-// Windowed is the result of a key's window. Its Start and End are in Unix milliseconds.
-type Windowed[K comparable, V any] = operators.Windowed[K, V]
-
-// Windows are windows of event time.
-type Windows = operators.Windows
-
-// Tumbling are windows of a size, one after the other.
-func Tumbling(size time.Duration) Windows { return Windows{Size: size.Milliseconds()} }
-
-// Sliding are windows of a size, one every slide.
-func Sliding(size, slide time.Duration) Windows {
-	return Windows{Size: size.Milliseconds(), Slide: slide.Milliseconds()}
-}
-
-// Window gathers the records of every key and window in an accumulator, and passes on
-// the result when the watermark has passed the window's end. Records that come later
-// than that are dropped. It needs event times (AssignTimes), keeps state, and so needs
-// a UID.
-func Window[K comparable, T, A, O any](s KeyedStream[K, T], cut Windows, agg Aggregator[T, A, O], opts ...OpOption) Stream[Windowed[K, O]] {
-	out := keyedTransform[K, T, Windowed[K, O]](s, "window", opts, func(next operators.Collector[Windowed[K, O]], _ opOptions) (operators.Transform[T], error) {
-		return operators.WindowAggregate(s.key, cut, agg, next)
-	})
-	if every := max(cut.Slide, 0); cut.Validate() == nil { // else building it reports that
-		if every == 0 {
-			every = cut.Size
-		}
-		out.ends[0].node.windows = &watermark.Ends{Every: every, Offset: cut.Size % every}
-	}
-	return out
-}
-
-// TimerProcessor is a Processor that sets timers of event time with
-// KeyedContext.SetTimer.
-type TimerProcessor[K comparable, O any] = operators.TimerProcessor[K, O]

@@ -42,6 +42,12 @@ type Options struct {
 	Checkpoints Checkpoints
 	Restart     Restart
 
+	// Clock says what processing time is, for timers and windows of processing time and for
+	// state that expires with it: for tests. It is called by many goroutines, and may stand
+	// still or jump; a subtask with timers then looks at it every millisecond. Default:
+	// time.Now.
+	Clock func() time.Time
+
 	// Log receives what the job has to say. Default: nothing is logged.
 	Log *slog.Logger
 }

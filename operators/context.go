@@ -35,6 +35,7 @@ type Context struct {
 	maker  *watermark.Maker       // of the chain's watermarks, if its source is in it; or nil
 	active func(*watermark.Maker) // a Watermarker that may have been idle is not; may be nil
 
+	processing processingTime
 	partitions []*netstack.Partition
 	fired      bool        // a timer has, since Fired was asked
 	urgent     func() bool // the subtask has something to do that must not wait
@@ -49,7 +50,7 @@ func (c *Context) Now(clock statecow.ExpiryClock) int64 {
 	if clock == statecow.EventTime {
 		return eventNanos(c.Watermark)
 	}
-	return time.Now().UnixNano()
+	return c.UnixNano()
 }
 
 // eventNanos is a time in milliseconds in nanoseconds, as far as there are any.

@@ -38,6 +38,9 @@ type Aggregator[T, A, O any] struct {
 	Add func(acc *A, v T)
 	// Result makes the result. It must not change the accumulator.
 	Result func(acc *A) O
+	// Merge adds to an accumulator what another one has gathered, of later records; what is
+	// kept of it is copied after the call. Session windows need it, nobody else does.
+	Merge func(acc, other *A)
 }
 
 // gathered is the state of an operator with an accumulator per key.

@@ -24,43 +24,13 @@ type Finisher[O any] interface {
 	Finish(out Collector[O]) error
 }
 
-// TimerProcessor is a Processor that sets timers.
-type TimerProcessor[K comparable, O any] interface {
-	// OnTimer is called when the watermark has reached the time of a timer of the key.
-	// State handles refer to the key, which is lent.
-	OnTimer(key K, at int64, out Collector[O]) error
-}
-
 // KeyedContext is the Context of a Processor: its state handles refer to the key
 // of the current record.
 type KeyedContext struct {
 	*Context
 	states *statecow.States
-	timers *statecow.Timers // nil: the Processor has none
-	key    []byte           // of the current record or timer
-}
-
-// ErrTimers says that timers were used by a Processor without OnTimer, or in its Open.
-var ErrTimers = errors.New("timers need a Processor with OnTimer, and a current key")
-
-// SetTimer sets a timer of the current key in the current namespace, in Unix
-// milliseconds of event time. Setting it again does nothing. One in the past fires
-// when the watermark moves next.
-func (c *KeyedContext) SetTimer(at int64) error {
-	if c.timers == nil || c.key == nil {
-		return ErrTimers
-	}
-	_, err := c.timers.Add(at, c.Hash, c.key, nil)
-	return err
-}
-
-// DeleteTimer removes a timer of the current key, if it is set.
-func (c *KeyedContext) DeleteTimer(at int64) error {
-	if c.timers == nil || c.key == nil {
-		return ErrTimers
-	}
-	_, err := c.timers.Remove(at, c.Hash, c.key, nil)
-	return err
+	timers keyTimers
+	key    []byte // of the current record or timer
 }
 
 // States are the named states of the operator, for the constructors of state handles
@@ -134,8 +104,8 @@ type process[K comparable, I, O any] struct {
 	user  Processor[K, I, O]
 	next  Collector[O]
 
-	timers  *KeyedStore // if they are not in keyed
-	onTimer func(key K, at int64, out Collector[O]) error
+	timers                *KeyedStore // if they are not in keyed
+	onTimer, onProcessing func(key K, at int64, out Collector[O]) error
 }
 
 // Process returns the operator that runs a Processor.
@@ -164,61 +134,6 @@ func (p *process[K, I, O]) Open(ctx *Context) (err error) {
 		return err
 	}
 	return p.openTimers()
-}
-
-// openTimers finds the timers among the restored state.
-func (p *process[K, I, O]) openTimers() (err error) {
-	t, ok := p.user.(TimerProcessor[K, O])
-	if !ok {
-		return nil
-	}
-	p.onTimer = t.OnTimer
-	m, ok := p.keyed.Store.(*statecow.Map)
-	if !ok { // then timers have a map of their own
-		if p.timers, err = p.ctx.keyed("timers", true); err != nil {
-			return err
-		}
-		if err := p.timers.Restore(); err != nil {
-			return err
-		}
-		m = p.timers.Store.(*statecow.Map)
-	}
-	p.ctx.timers, err = statecow.NewTimers(m, "timers")
-	return err
-}
-
-// OnWatermark implements Timed.
-func (p *process[K, I, O]) OnWatermark(watermark int64) (done bool, err error) {
-	if p.ctx.timers == nil {
-		return true, nil
-	}
-	err = p.ctx.timers.Fire(watermark, p.fire)
-	if errors.Is(err, errPause) {
-		return false, nil
-	}
-	return true, err
-}
-
-// fire runs one timer. Between two, the subtask may take a barrier.
-func (p *process[K, I, O]) fire(t statecow.Timer) error {
-	key, err := p.codec.Decode(t.Key)
-	if err != nil {
-		return err
-	}
-	p.ctx.key = t.Key
-	p.ctx.states.SetKey(t.Hash, t.Key)
-	p.ctx.Time, p.ctx.HasTime, p.ctx.Hash = t.At, true, t.Hash
-	p.ctx.fired = true
-	if err := p.onTimer(key, t.At, p.next); err != nil {
-		return err
-	}
-	if err := p.ctx.Err(); err != nil {
-		return err
-	}
-	if p.ctx.pause() {
-		return errPause
-	}
-	return nil
 }
 
 // verify compares the states with those of the checkpoint.
@@ -266,8 +181,8 @@ func (p *process[K, I, O]) Close(bool) error {
 		return nil
 	}
 	var err error
-	if p.ctx != nil && p.ctx.timers != nil {
-		err = p.ctx.timers.Close()
+	if p.ctx != nil {
+		err = p.ctx.timers.close()
 	}
 	return errors.Join(err, p.release())
 }

@@ -6,14 +6,20 @@ import (
 	"fmt"
 )
 
-// Windows cut event time into windows of Size milliseconds, one every Slide: tumbling
-// ones if the two are equal, overlapping ones if Slide is smaller.
+// Windows cut time into windows of Size milliseconds, one every Slide: tumbling ones if the
+// two are equal, overlapping ones if Slide is smaller. With a Gap instead, they are the
+// sessions of each key: a session ends when there has been no record of the key for Gap.
 type Windows struct {
 	Size, Slide int64 // milliseconds; Slide 0 means Size
+	Gap         int64 // milliseconds; 0: they are no sessions
+	Processing  bool  // of processing time, not of event time
 }
 
 // Validate reports what is wrong with the windows.
 func (w Windows) Validate() error {
+	if w.Gap != 0 {
+		return w.validateSessions()
+	}
 	if w.Size < 1 || w.Slide < 0 || w.Slide > w.Size {
 		return fmt.Errorf("windows of %d ms every %d ms: want a size of 1 ms or more, and a slide from 1 ms to the size", w.Size, w.Slide)
 	}
@@ -55,11 +61,14 @@ type windows[K comparable, T, A, O any] struct {
 }
 
 // WindowAggregate returns an operator that gathers the records of each key and window
-// in an accumulator, and passes on its result when the watermark has passed the
-// window's end. Records that come later than that are dropped.
+// in an accumulator, and passes on its result when the watermark, or the clock, has passed
+// the window's end. Records that come later than that are dropped.
 func WindowAggregate[K comparable, T, A, O any](key func(T) K, cut Windows, agg Aggregator[T, A, O], next Collector[Windowed[K, O]]) (Transform[T], error) {
 	if err := cut.Validate(); err != nil {
 		return nil, err
+	}
+	if cut.Gap > 0 {
+		return sessionAggregate(key, cut, agg, next)
 	}
 	if cut.Slide == 0 {
 		cut.Slide = cut.Size
@@ -69,6 +78,9 @@ func WindowAggregate[K comparable, T, A, O any](key func(T) K, cut Windows, agg 
 		w.first = !ok
 		w.agg.Add(&acc, w.v)
 		return acc, true
+	}
+	if cut.Processing {
+		return Process[K, T, Windowed[K, O]](key, &processingWindows[K, T, A, O]{w}, next)
 	}
 	return Process[K, T, Windowed[K, O]](key, w, next)
 }

@@ -11,7 +11,7 @@ var errStopped = errors.New("task: stopped with a savepoint")
 // subtask then waits for the job's last one, so that what sinks have prepared is
 // committed, and takes part in those before it.
 func (t *Task) finish() (Next, error) {
-	if !t.lastMark() {
+	if !t.lastTimers() || !t.lastMark() {
 		return Ready, nil // timers fire first
 	}
 	if !t.restored.Finished {

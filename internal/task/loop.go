@@ -58,6 +58,8 @@ func (t *Task) step() (Next, error) {
 		return AwaitOutput, nil
 	case t.time.busy:
 		return t.tell()
+	case t.processing.busy:
+		return t.fireTimers()
 	case c != nil && c.held:
 		return AwaitInput, nil
 	case t.cfg.Source == nil:
@@ -120,6 +122,7 @@ func (t *Task) endSlice(n int) error {
 		t.pace.adapt(now)
 	}
 	t.ownMark(now, false)
+	t.dueTimers()
 	t.ownMarker(now)
 	t.flush(now)
 	t.publish(now)
@@ -227,7 +230,8 @@ func (t *Task) idle() (wait bool, err error) {
 	if err := t.look(now); err != nil {
 		return false, err
 	}
-	if t.ownMark(now, true); t.time.busy {
+	t.ownMark(now, true)
+	if t.dueTimers(); t.time.busy || t.processing.busy {
 		return false, nil
 	}
 	t.ownMarker(now)
@@ -266,6 +270,9 @@ func (t *Task) Due() (at time.Duration, pending bool) {
 		}
 	}
 	if due, open := t.markDue(); open && (!pending || due < at) {
+		at, pending = due, true
+	}
+	if due, open := t.timerDue(); open && (!pending || due < at) {
 		at, pending = due, true
 	}
 	if due, open := t.markerDue(); open && (!pending || due < at) {

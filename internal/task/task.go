@@ -59,6 +59,7 @@ type Task struct {
 	ended         bool                // the source has no more
 	restored      Restored
 	time          eventTime
+	processing    processingTime
 	record        record.Record
 	lending       lending
 	ahead         *statecow.Map // whose entries are fetched before their records come; may be nil
@@ -100,6 +101,7 @@ func New(cfg Config, clock perf.Clock) *Task {
 		t.ctx.SetStores(cfg.Checkpoints.Stores)
 	}
 	t.initTime()
+	t.initTimers()
 	t.initMarkers()
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()
