@@ -12,11 +12,12 @@ type gateIn struct {
 	pool     *bufferpool.Pool
 
 	// protocol
-	floating int             // buffers that channels have beyond their own
-	starved  ring[*remoteIn] // channels that lack buffers of their own
-	hungry   ring[*remoteIn] // channels that want floating ones, in turn
-	waiting  bool            // the pool will wake
-	staged   []arrival       // to be delivered at the end of the read round
+	parked   []bufferpool.Buffer // set aside for any channel's data, LIFO; each channel counts its own
+	floating int                 // buffers that channels have beyond their own
+	starved  ring[*remoteIn]     // channels that lack buffers of their own
+	hungry   ring[*remoteIn]     // channels that want floating ones, in turn
+	waiting  bool                // the pool will wake
+	staged   []arrival           // to be delivered at the end of the read round
 }
 
 // poolOptions promises each channel its own buffers. Without any, one floating
@@ -70,6 +71,15 @@ func (g *gateIn) park(r *remoteIn) bool {
 	r.park(buf)
 	g.count(r)
 	return true
+}
+
+// unpark returns the parked buffer that was used last, and so is the likeliest in the
+// cache: which channel it was set aside for does not matter, only how many were.
+func (g *gateIn) unpark() bufferpool.Buffer {
+	last := len(g.parked) - 1
+	buf := g.parked[last]
+	g.parked = g.parked[:last]
+	return buf
 }
 
 // count keeps the sum of floating buffers.

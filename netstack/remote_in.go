@@ -22,11 +22,11 @@ type remoteIn struct {
 
 	// protocol
 	recv     credit.Receiver
-	parked   []bufferpool.Buffer // LIFO: the last one back is the likeliest in the cache
-	floating int                 // recv.Floating, as counted in gate.floating
-	starved  bool                // in gate.starved
-	hungry   bool                // in gate.hungry
-	owes     bool                // in conn.out.credits
+	parked   int  // buffers in gate.parked that are set aside for this channel
+	floating int  // recv.Floating, as counted in gate.floating
+	starved  bool // in gate.starved
+	hungry   bool // in gate.hungry
+	owes     bool // in conn.out.credits
 
 	// atomic
 	given  atomic.Uint64 // data buffers given back by the consumer
@@ -88,14 +88,13 @@ func (r *remoteIn) begin(h *header) error {
 
 // unpark returns the buffer for the data frame that recv just accepted.
 func (r *remoteIn) unpark() bufferpool.Buffer {
-	last := len(r.parked) - 1
-	buf := r.parked[last]
-	r.parked = r.parked[:last]
-	return buf
+	r.parked--
+	return r.gate.unpark()
 }
 
 func (r *remoteIn) park(buf bufferpool.Buffer) {
-	r.parked = append(r.parked, buf)
+	r.parked++
+	r.gate.parked = append(r.gate.parked, buf)
 	r.recv.Park(1)
 	r.owe()
 }
@@ -131,8 +130,7 @@ func (r *remoteIn) edge() string {
 }
 
 func (r *remoteIn) release() {
-	for _, buf := range r.parked {
-		buf.Release()
+	for ; r.parked > 0; r.parked-- {
+		r.gate.unpark().Release()
 	}
-	r.parked = nil
 }

@@ -1,0 +1,41 @@
+package netstack_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/overtake-stream/overtake/netstack"
+)
+
+// Each of many channels has buffers set aside at the receiver. Those that are used are
+// nevertheless the few that came back last, whichever channel they come back for.
+func TestFewParkedBuffersAreTouched(t *testing.T) {
+	eachVariant(t, func(t *testing.T, co clusterOptions) {
+		const channels, rounds = 200, 3
+		co.segment = 4 << 10
+		c := newCluster(t, co)
+		out := newOutlet(t, c.arenas[0], netstack.PartitionOptions{Subpartitions: channels, FlushInterval: -1})
+		in := newInlet(t, netstack.GateOptions{Inputs: []int{channels}, Exclusive: 2, Floating: -1})
+		for ch := range channels {
+			must(t, c.stacks[0].BindOut(1, uint32(1+ch), out.Partition, ch))
+			must(t, c.stacks[1].BindIn(0, uint32(1+ch), in.Gate, ch))
+		}
+		c.start()
+		used := map[*byte]bool{}
+		for n := range rounds * channels {
+			out.send(n%channels, uint64(n), out.MaxRecord())
+			out.Flush(0)
+			it := in.next()
+			used[unsafe.SliceData(it.Buf.Payload())] = true
+			it.Buf.Release()
+			in.Done(it.Channel)
+		}
+		// A buffer that has come back waits until the loop hears of it; meanwhile others are used.
+		if most := channels / 2; len(used) > most {
+			t.Errorf("%d buffers were used of %d that are set aside for channels, want at most %d", len(used), 2*channels, most)
+		}
+		out.finish()
+		in.each(func(netstack.Item) {})
+		c.close()
+	})
+}
