@@ -24,8 +24,8 @@ func (w *processingWindows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K
 		if err != nil {
 			return err
 		}
-		if first {
-			if err := w.of.ctx.SetProcessingTimer(start + size - 1); err != nil {
+		if first { // until the last millisecond is over, records may come in it
+			if err := w.of.ctx.SetProcessingTimer(start + size); err != nil {
 				return err
 			}
 		}
@@ -35,6 +35,6 @@ func (w *processingWindows[K, T, A, O]) Process(_ K, v T, _ Collector[Windowed[K
 
 // OnProcessingTimer implements ProcessingTimerProcessor.
 func (w *processingWindows[K, T, A, O]) OnProcessingTimer(key K, at int64, out Collector[Windowed[K, O]]) error {
-	w.of.ctx.Time, w.of.ctx.HasTime = at, true
-	return w.of.OnTimer(key, at, out)
+	w.of.ctx.Time, w.of.ctx.HasTime = at-1, true
+	return w.of.OnTimer(key, at-1, out)
 }

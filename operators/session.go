@@ -41,6 +41,7 @@ type openSessions[A any] struct {
 // sessions is what the Processors behind WindowAggregate have in common for session windows.
 type sessions[K comparable, T, A, O any] struct {
 	gap   int64
+	early int64 // how long before its end a session's timer fires
 	agg   Aggregator[T, A, O]
 	ctx   *KeyedContext
 	state *ValueState[openSessions[A]]
@@ -65,9 +66,10 @@ func sessionAggregate[K comparable, T, A, O any](key func(T) K, cut Windows, agg
 		return nil, ErrMerge
 	}
 	s := sessions[K, T, A, O]{gap: cut.Gap, agg: agg}
-	if cut.Processing {
+	if cut.Processing { // records may come until the last millisecond is over
 		return Process[K, T, Windowed[K, O]](key, &processingSessions[K, T, A, O]{s}, next)
 	}
+	s.early = 1 // the watermark says that nothing comes at that time
 	return Process[K, T, Windowed[K, O]](key, &eventSessions[K, T, A, O]{s}, next)
 }
 
@@ -130,7 +132,7 @@ func (s *sessions[K, T, A, O]) gather(old openSessions[A], found bool) (openSess
 		old.List = slices.Delete(old.List, first+1, last)
 	}
 	s.agg.Add(&old.List[first].Acc, s.v)
-	old.Timer = min(old.Timer, old.List[0].End-1)
+	old.Timer = min(old.Timer, old.List[0].End-s.early)
 	s.after = old.Timer
 	return old, true
 }
@@ -143,7 +145,7 @@ func (s *sessions[K, T, A, O]) fire(key K, at int64, out Collector[Windowed[K, O
 		return err
 	}
 	ended := 0
-	for ended < len(open.List) && open.List[ended].End-1 <= at {
+	for ended < len(open.List) && open.List[ended].End-s.early <= at {
 		one := &open.List[ended]
 		s.ctx.Time, s.ctx.HasTime = one.End-1, true
 		out.Collect(Windowed[K, O]{Key: key, Start: one.Start, End: one.End, Value: s.agg.Result(&one.Acc)})
@@ -153,7 +155,7 @@ func (s *sessions[K, T, A, O]) fire(key K, at int64, out Collector[Windowed[K, O
 		return s.state.Clear()
 	}
 	open.List = open.List[ended:]
-	open.Timer = open.List[0].End - 1
+	open.Timer = open.List[0].End - s.early
 	if err := s.state.Set(open); err != nil {
 		return err
 	}
