@@ -22,6 +22,17 @@ type Channel struct {
 type Capture struct {
 	shared *atomic.Int64 // counts the shared buffers
 	runs   []captured
+	spare  []piece // for the runs to come
+}
+
+// runPieces is for how many pieces of a run there is room ahead.
+const runPieces = 4
+
+// Reserve makes room for runs, so that nothing has to be allocated while a subtask stands
+// still for its barriers.
+func (c *Capture) Reserve(runs int) {
+	c.runs = make([]captured, 0, runs)
+	c.spare = make([]piece, runs*runPieces)
 }
 
 // captured is the records of one channel, in order.
@@ -35,6 +46,7 @@ type captured struct {
 // piece is a shared buffer, or bytes of our own.
 type piece struct {
 	buf   bufferpool.Buffer
+	from  int // what of its payload is not captured
 	bytes []byte
 }
 
@@ -42,7 +54,7 @@ func (p *piece) payload() []byte {
 	if p.bytes != nil {
 		return p.bytes
 	}
-	return p.buf.Payload()
+	return p.buf.Payload()[p.from:]
 }
 
 func (c *Capture) done(p *piece) {
@@ -60,25 +72,31 @@ func (c *Capture) run(ch Channel, out bool) *captured {
 			return r
 		}
 	}
-	c.runs = append(c.runs, captured{Channel: ch, out: out})
+	r := captured{Channel: ch, out: out}
+	if len(c.spare) > 0 {
+		r.pieces, c.spare = c.spare[:0:runPieces], c.spare[runPieces:]
+	}
+	c.runs = append(c.runs, r)
 	return &c.runs[len(c.runs)-1]
 }
 
 // Take adds a buffer. It takes the caller's reference.
 func (c *Capture) Take(ch Channel, out bool, buf bufferpool.Buffer, share bool) {
-	if buf.Len() == 0 {
-		buf.Release()
-		return
-	}
-	if !share {
-		c.Copy(ch, out, buf.Payload())
+	c.TakeRest(ch, out, buf, buf.Len(), share)
+}
+
+// TakeRest adds the last n bytes of a buffer. It takes the caller's reference.
+func (c *Capture) TakeRest(ch Channel, out bool, buf bufferpool.Buffer, n int, share bool) {
+	from := buf.Len() - n
+	if n == 0 || !share {
+		c.Copy(ch, out, buf.Payload()[from:])
 		buf.Release()
 		return
 	}
 	c.shared.Add(1)
 	r := c.run(ch, out)
-	r.pieces = append(r.pieces, piece{buf: buf})
-	r.bytes += int64(buf.Len())
+	r.pieces = append(r.pieces, piece{buf: buf, from: from})
+	r.bytes += int64(n)
 }
 
 // Copy adds bytes. It lends them.
@@ -102,7 +120,7 @@ func (c *Capture) Unshare() {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
 			if p := &c.runs[i].pieces[j]; p.bytes == nil {
-				b := slices.Clone(p.buf.Payload())
+				b := slices.Clone(p.payload())
 				c.done(p)
 				p.bytes = b
 			}

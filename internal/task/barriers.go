@@ -8,7 +8,6 @@ import (
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/checkpoint/protocol"
 	"github.com/overtake-stream/overtake/netstack"
-	"github.com/overtake-stream/overtake/unaligned"
 )
 
 // serve obeys the coordinator, and barriers that have overtaken data. It is called
@@ -163,8 +162,7 @@ func (t *Task) perform(actions []protocol.Action, ch, overtaken int) error {
 // start snapshots the state and sends the barrier on.
 func (t *Task) start(b protocol.Barrier, overtake bool) error {
 	c := t.checkpoints
-	r := &round{barrier: b, arrived: c.first[b.ID], capturing: make([]bool, len(c.Inputs)), capture: unaligned.NewCapture(&c.shared)}
-	c.rounds = append(c.rounds, r)
+	r := c.begin(b)
 	r.cost.Delay = time.Duration(r.arrived - b.Triggered)
 	r.cost.Overtook = overtake
 	began := t.clock.Now()
@@ -175,10 +173,11 @@ func (t *Task) start(b protocol.Barrier, overtake bool) error {
 	if err := t.snapshot(r); err != nil {
 		return fmt.Errorf("checkpoint %d: %w", b.ID, err)
 	}
-	e := newBarrierEvent(b, overtake)
-	if overtake { // earlier ones, which it does not pass, must not hold it up
+	e := r.message.set(b, overtake)
+	if overtake && c.ordered { // earlier ones, which it does not pass, must not hold it up
 		t.leave(b.ID)
 	}
+	c.ordered = c.ordered || b.Mode == protocol.Auto && !overtake
 	for i, p := range t.ctx.Partitions() {
 		if overtake {
 			p.Overtake(e, t.passing(r, i))
@@ -194,12 +193,17 @@ func (t *Task) start(b protocol.Barrier, overtake bool) error {
 	return nil
 }
 
-// passing says that barriers pass data, which is captured, but no barriers.
+// passing says that the barrier of a round passes data, which is captured, but no barriers.
 func (t *Task) passing(r *round, partition int) netstack.Passing {
-	return netstack.Passing{
-		Stop:  isBarrier(0, 0),
-		Share: func(sub int, buf bufferpool.Buffer, _ bool) { t.passed(r, partition, sub, buf) },
+	c := t.checkpoints
+	for i := len(c.passing); i <= partition; i++ {
+		c.passing = append(c.passing, netstack.Passing{
+			Stop:  isBarrier(0, 0),
+			Share: func(sub int, buf bufferpool.Buffer, _ bool) { t.passed(c.overtook, i, sub, buf) },
+		})
 	}
+	c.overtook = r
+	return c.passing[partition]
 }
 
 // passed captures a buffer that a barrier has passed in an output queue.
@@ -247,7 +251,7 @@ func (t *Task) captureHeld(r *round) {
 		n = t.cursor.it.Rest()
 	}
 	if n > 0 {
-		r.capture.Copy(t.cursor.channel, false, t.cursor.it.Tail(n))
+		t.captureRest(r, n)
 	}
 	for _, run := range t.replay {
 		r.capture.Keep(run.Channel, false, run.Records)
@@ -257,6 +261,18 @@ func (t *Task) captureHeld(r *round) {
 			r.capture.Copy(c.Inputs[ch], false, a.Bytes())
 		}
 	}
+}
+
+// captureRest captures the last n bytes of what the subtask is reading.
+func (t *Task) captureRest(r *round, n int) {
+	in, rest := &t.cursor, t.cursor.it.Tail(n)
+	if in.holding { // else it is a run of replay
+		if p := in.item.Buf.Payload(); len(p) >= n && &p[len(p)-1] == &rest[n-1] { // not of a record put together
+			r.capture.TakeRest(in.channel, false, in.item.Buf.Retain(), n, t.checkpoints.spare(r))
+			return
+		}
+	}
+	r.capture.Copy(in.channel, false, rest)
 }
 
 // captured ends the capture of a channel, whose barrier has come after n items that
@@ -336,12 +352,4 @@ func (t *Task) calledOff(a protocol.Action) {
 	if a.Why == protocol.Superseded {
 		c.Tell(Notice{Kind: Declined, ID: a.ID, Err: errSuperseded})
 	}
-}
-
-func (r *round) release() {
-	r.capture.Release()
-	for _, s := range r.shots {
-		s.snap.Release()
-	}
-	r.shots = nil
 }

@@ -97,6 +97,13 @@ type checkpoints struct {
 	Checkpoints
 	machine  *protocol.Barriers
 	rounds   []*round
+	blank    atomic.Pointer[round] // for the next one; made by snapshot writers
+	passing  []netstack.Passing    // by partition: what barriers pass is captured by overtook
+	overtook *round
+	ordered  bool // an Auto barrier was sent that waits behind data
+	splits   [][]byte
+	numbers  []int // of splits
+	scratch  [scratchSize]byte
 	subs     int  // subpartitions of all outputs
 	finished bool // everything is sent
 	ending   bool // the job's last checkpoint is complete
@@ -112,20 +119,8 @@ type checkpoints struct {
 	hastened  protocol.ID // barriers up to here overtake on their way
 }
 
-// round is one checkpoint under way in this subtask.
-type round struct {
-	barrier   protocol.Barrier
-	arrived   int64 // of its first barrier
-	saved     []Saved
-	shots     []shot
-	capture   unaligned.Capture
-	capturing []bool // by channel
-	leaving   bool   // its barrier may still wait in output queues
-	cost      Cost
-	began     time.Duration // here
-	copies    bool          // what is captured is copied
-	done      time.Duration // all barriers are in
-}
+// scratchSize is how much an operator may have besides keyed state without an allocation.
+const scratchSize = 512
 
 func newCheckpoints(c *Checkpoints, gate *netstack.Gate) *checkpoints {
 	channels := 0

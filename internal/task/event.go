@@ -19,10 +19,16 @@ const (
 	flagSavepoint
 )
 
-// newBarrierEvent returns a barrier as an event, which overtakes if priority is set.
-func newBarrierEvent(b protocol.Barrier, priority bool) *netstack.Event {
-	p := make([]byte, 0, barrierSize)
-	for _, v := range []uint64{uint64(b.ID), uint64(b.Base), uint64(b.Triggered), uint64(b.Timeout)} {
+// barrierMessage is the memory of a barrier as an event.
+type barrierMessage struct {
+	event   netstack.Event
+	payload [barrierSize]byte
+}
+
+// set makes it a barrier, which overtakes if priority is set.
+func (m *barrierMessage) set(b protocol.Barrier, priority bool) *netstack.Event {
+	p := m.payload[:0]
+	for _, v := range [...]uint64{uint64(b.ID), uint64(b.Base), uint64(b.Triggered), uint64(b.Timeout)} {
 		p = binary.LittleEndian.AppendUint64(p, v)
 	}
 	var flags byte
@@ -32,7 +38,13 @@ func newBarrierEvent(b protocol.Barrier, priority bool) *netstack.Event {
 	if b.Savepoint {
 		flags |= flagSavepoint
 	}
-	return &netstack.Event{Kind: barrierEvent, Priority: priority, Payload: append(p, byte(b.Mode), flags)}
+	m.event = netstack.Event{Kind: barrierEvent, Priority: priority, Payload: append(p, byte(b.Mode), flags)}
+	return &m.event
+}
+
+// newBarrierEvent returns a barrier as an event, which overtakes if priority is set.
+func newBarrierEvent(b protocol.Barrier, priority bool) *netstack.Event {
+	return new(barrierMessage).set(b, priority)
 }
 
 // parseBarrier is the inverse. An event of another kind is no barrier.

@@ -24,13 +24,14 @@ func (t *Task) saveMarks(r *round) {
 		return
 	}
 	c := t.checkpoints
-	var list [][]byte
+	at, b := len(r.inline), c.scratch[:0]
 	for ch := range t.time.merge.Len() {
 		in := t.time.merge.Input(ch)
-		list = append(list, Mark{Edge: c.Inputs[ch].Edge, From: c.Inputs[ch].From, Time: in.Mark, Idle: in.Idle}.encode())
+		b = Mark{Edge: c.Inputs[ch].Edge, From: c.Inputs[ch].From, Time: in.Mark, Idle: in.Idle}.append(b[:0])
+		r.piece(b)
 	}
-	list = append(list, Mark{Time: t.time.now}.encode())
-	r.add(c, c.UIDs[0], checkpoint.Part{Kind: checkpoint.OperatorState, State: MarksState, Inline: operators.JoinPieces(list)})
+	r.piece(Mark{Time: t.time.now}.append(b[:0]))
+	r.add(c, c.UIDs[0], checkpoint.Part{Kind: checkpoint.OperatorState, State: MarksState, Inline: r.since(at)})
 }
 
 // known reports whether anything is known of a channel's event time.
@@ -49,23 +50,23 @@ func (t *Task) saveSplits(r *round) {
 	if t.cfg.Source == nil || t.time.maker == nil {
 		return
 	}
-	numbers, ok := t.cfg.Source.SplitNumbers(nil)
+	numbers, ok := t.cfg.Source.SplitNumbers(c.numbers[:0])
 	if !ok {
 		return
 	}
-	var list [][]byte
-	known := false
+	c.numbers = numbers
+	at, known := len(r.inline), false
 	for _, n := range numbers {
 		latest, idle, ok := t.time.maker.Save(n)
-		var piece []byte
+		b := c.scratch[:0]
 		if ok {
 			known = true
-			piece = SplitMark{Latest: latest, Idle: idle}.encode()
+			b = SplitMark{Latest: latest, Idle: idle}.append(b)
 		}
-		list = append(list, piece)
+		r.piece(b)
 	}
 	if known {
-		r.add(c, c.Source, checkpoint.Part{Kind: checkpoint.OperatorState, State: SplitMarksState, Inline: operators.JoinPieces(list)})
+		r.add(c, c.Source, checkpoint.Part{Kind: checkpoint.OperatorState, State: SplitMarksState, Inline: r.since(at)})
 	}
 }
 
@@ -75,8 +76,8 @@ type SplitMark struct {
 	Idle   bool
 }
 
-func (m SplitMark) encode() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(m.Latest))
+func (m SplitMark) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(m.Latest))
 	if m.Idle {
 		return append(b, 1)
 	}
@@ -115,12 +116,12 @@ type Mark struct {
 // before there were any is read as it was.
 const idleMark = 1 << 31
 
-func (m Mark) encode() []byte {
+func (m Mark) append(b []byte) []byte {
 	from := uint32(m.From)
 	if m.Idle {
 		from |= idleMark
 	}
-	b := binary.LittleEndian.AppendUint64(nil, uint64(m.Time))
+	b = binary.LittleEndian.AppendUint64(b, uint64(m.Time))
 	return append(binary.LittleEndian.AppendUint32(b, from), m.Edge...)
 }
 

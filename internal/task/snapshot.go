@@ -24,15 +24,17 @@ const (
 )
 
 // snapshot is the synchronous part of a checkpoint.
-func (t *Task) snapshot(r *round) error {
+func (t *Task) snapshot(r *round) (err error) {
 	c := t.checkpoints
-	r.saved = make([]Saved, 0, len(c.UIDs)+1)
 	if t.cfg.Source != nil {
-		splits, err := t.cfg.Source.Splits(nil)
-		if err != nil {
+		if c.splits, err = t.cfg.Source.Splits(c.splits[:0]); err != nil {
 			return err
 		}
-		r.add(c, c.Source, checkpoint.Part{Kind: checkpoint.Splits, State: pieceState, Inline: operators.JoinPieces(splits)})
+		for _, s := range c.splits {
+			r.piece(s)
+		}
+		clear(c.splits)
+		r.add(c, c.Source, checkpoint.Part{Kind: checkpoint.Splits, State: pieceState, Inline: r.since(0)})
 	}
 	for i, op := range t.cfg.Ops {
 		t.ctx.Enter(c.UIDs[i])
@@ -41,29 +43,18 @@ func (t *Task) snapshot(r *round) error {
 		if !ok {
 			continue
 		}
-		piece, err := cp.Snapshot(uint64(r.barrier.ID), nil)
+		piece, err := cp.Snapshot(uint64(r.barrier.ID), c.scratch[:0])
 		if err != nil {
 			return err
 		}
-		if len(piece) > 0 {
-			r.add(c, c.UIDs[i], checkpoint.Part{Kind: checkpoint.OperatorState, State: pieceState, Inline: operators.JoinPieces([][]byte{piece})})
+		if at := len(r.inline); len(piece) > 0 {
+			r.piece(piece)
+			r.add(c, c.UIDs[i], checkpoint.Part{Kind: checkpoint.OperatorState, State: pieceState, Inline: r.since(at)})
 		}
 	}
 	t.saveMarks(r)
-	shots, err := c.Stores.snapshot(r.barrier)
-	r.shots = shots
+	r.shots, err = c.Stores.snapshot(r.shots, r.barrier)
 	return err
-}
-
-// add adds parts to what an operator saves.
-func (r *round) add(c *checkpoints, uid string, parts ...checkpoint.Part) {
-	for i := range r.saved {
-		if r.saved[i].UID == uid {
-			r.saved[i].Parts = append(r.saved[i].Parts, parts...)
-			return
-		}
-	}
-	r.saved = append(r.saved, Saved{UID: uid, Finished: c.finished, Parts: parts})
 }
 
 // upload makes the rest durable while the subtask goes on, and acknowledges.
@@ -81,6 +72,9 @@ func (t *Task) upload(r *round) {
 		}
 		r.cost.Async = t.clock.Now() - r.done
 		c.Tell(Notice{Kind: Acked, ID: r.barrier.ID, Saved: r.saved, Cost: r.cost})
+		if c.blank.Load() == nil {
+			c.blank.Store(c.newRound())
+		}
 		c.prune(r.barrier.Base)
 	}
 	if c.Defer != nil {

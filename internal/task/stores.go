@@ -139,9 +139,9 @@ func (st *store) small() bool {
 	return ok && m.LiveBytes() <= smallState
 }
 
-// snapshot freezes all stores for a checkpoint. It takes constant time.
-func (s *Stores) snapshot(b protocol.Barrier) ([]shot, error) {
-	shots := make([]shot, 0, len(s.list))
+// snapshot freezes all stores for a checkpoint and appends that to shots. It takes constant
+// time.
+func (s *Stores) snapshot(shots []shot, b protocol.Barrier) ([]shot, error) {
 	for _, st := range s.list {
 		st.settle(b.Base)
 		snap, err := st.keyed.Store.Snapshot()
