@@ -69,17 +69,16 @@ func (b Buffer) Release() {
 		d.refs.Store(1)
 	}
 	b.retire(d)
+	d.store(Idle)
 	(*b.arena.pools.Load())[d.pool.Load()].put(b.index)
 }
 
-// retire ends the life of a handle. Once the state says so, the arena may be
-// unmapped.
+// retire ends the life of a handle. The caller says in the state that the segment is idle.
 func (b Buffer) retire(d *desc) {
 	if invariant.Enabled {
 		d.gen++
 		invariant.Poison(b.arena.segmentOf(b.index))
 	}
-	d.state.Store(uint32(Idle))
 }
 
 // SetState tells the ledger what the buffer is being used for: any state but Idle.
@@ -87,7 +86,7 @@ func (b Buffer) SetState(s State) {
 	if invariant.Enabled {
 		invariant.Check(s > Idle && s < states, "buffer %d in use is said to be %v", b.index, s)
 	}
-	b.desc().state.Store(uint32(s))
+	b.desc().note(s)
 }
 
 // Swap exchanges the pools of two buffers of one arena, both owned by the caller

@@ -117,7 +117,7 @@ func (p *Pool) take() Buffer {
 	i := p.local.pop()
 	d := &p.arena.descs[i]
 	d.length = 0
-	d.state.Store(uint32(Open))
+	d.note(Open)
 	if invariant.Enabled {
 		invariant.Check(d.gen == 0 || invariant.Poisoned(p.arena.segmentOf(i)), "buffer %d of %q was written to after its release", i, p.opts.Name)
 	}
@@ -204,6 +204,7 @@ func (p *Pool) Recycle(b Buffer) {
 		return
 	}
 	b.retire(d)
+	d.note(Idle)
 	p.local.push(b.index)
 }
 
