@@ -15,7 +15,8 @@ type Plan struct {
 
 	graph   *graph
 	final   bool // count once per key, at the end
-	windows bool // the same for each window of event time
+	windows bool // the same for each window
+	shape   shape
 	keys    int
 	pad     int // bytes in the state of each key
 	retain  int // checkpoints
@@ -81,6 +82,7 @@ func NewPlan(seed uint64, scale int) *Plan {
 	p.markers = []time.Duration{0, 20_000, 500_000, 5_000_000}[mix(seed+1)%4]
 	p.windows = p.final && r.IntN(2) == 0
 	p.drawModes(r)
+	p.drawShape(seed)
 	return p
 }
 

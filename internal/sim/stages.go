@@ -84,30 +84,3 @@ func (r results) Collect(p operators.Pair[uint32, int64]) {
 
 // totalSplit marks results of totals.
 const totalSplit = 1 << 20
-
-// windowSize is the size of windows, in records of a split: their time is their number.
-const windowSize = 5
-
-// windowed counts each key in windows of event time.
-func windowed(p *Plan, next operators.Collector[rec]) (operators.Transform[rec], error) {
-	return operators.WindowAggregate(func(v rec) uint32 { return v.Key }, operators.Windows{Size: windowSize},
-		operators.Aggregator[rec, int64, int64]{
-			Add:    func(n *int64, _ rec) { *n++ },
-			Result: func(n *int64) int64 { return *n },
-		}, windowResults{results{p, next}})
-}
-
-type windowResults struct{ results }
-
-// Collect implements operators.Collector.
-func (r windowResults) Collect(w operators.Windowed[uint32, int64]) {
-	r.results.Collect(operators.Pair[uint32, int64]{Key: r.plan.bucket(w.Key, uint32(w.Start)), Value: w.Value})
-}
-
-// bucket is what records are counted by: their key, or their key and window.
-func (p *Plan) bucket(key, seq uint32) uint32 {
-	if !p.windows {
-		return key
-	}
-	return key*1000 + seq/windowSize
-}

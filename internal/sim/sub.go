@@ -116,6 +116,7 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	ctx := &operators.Context{
 		Job: "sim", Subtask: index, Parallelism: a.par[n.id], MaxParallel: p.groups, Epoch: a.epoch, Log: a.log, Cancel: a.ctx,
 	}
+	ctx.SetClock(a.w.unix, false)
 	first, end := operators.GroupRange(index, p.groups, a.par[n.id])
 	s.stores = task.NewStores(statecow.Options{
 		Budget:      2 * statecow.MinBudget, // several checkpoints may hold what was replaced

@@ -3,12 +3,12 @@ package sim
 // judge compares the committed output with what it has to be. par is the parallelism at
 // the end; that of receivers of a broadcast has never been another.
 func (w *world) judge(par []int) {
-	want := map[identity]uint32{} // to their keys
-	total := map[uint32]int64{}
+	want := map[identity]uint32{}    // to their keys
+	counted := map[uint32][]uint32{} // the numbers of the records of each key
 	var walk func(n *node, id identity, key uint32)
 	walk = func(n *node, id identity, key uint32) {
 		if n.kind == counter {
-			total[w.plan.bucket(key, id.seq)]++
+			counted[key] = append(counted[key], id.seq)
 			if w.plan.final {
 				return
 			}
@@ -27,6 +27,7 @@ func (w *world) judge(par []int) {
 			}
 		}
 	}
+	total := w.plan.totals(counted)
 	if w.plan.final {
 		w.expectTotals(par, total, want)
 	}
@@ -61,7 +62,7 @@ func (w *world) expectTotals(par []int, total map[uint32]int64, want map[identit
 func (w *world) compare(want map[identity]uint32, total map[uint32]int64) {
 	got := map[identity]int{}
 	numbers := map[uint32]map[int64]int{} // by key
-	for _, v := range w.sink.records {
+	for _, v := range w.plan.whole(w.sink.records) {
 		id := identity{v.Split, v.Seq, v.Path}
 		got[id]++
 		if _, expected := want[id]; !expected {
