@@ -69,7 +69,7 @@ func (b Buffer) Release() {
 		d.refs.Store(1)
 	}
 	b.retire(d)
-	d.store(Idle)
+	d.state.Store(uint32(Idle)) // now the arena may be unmapped
 	(*b.arena.pools.Load())[d.pool.Load()].put(b.index)
 }
 

@@ -6,17 +6,12 @@ import "sync/atomic"
 // neighbours belong to different goroutines.
 type desc struct {
 	refs   atomic.Int32  // 1 while idle or free, so that Get need not write it
-	state  uint32        // State; see load, store and note
+	state  atomic.Uint32 // State; see note
 	pool   atomic.Uint32 // id of the pool that accounts for it
 	length uint32        // of the payload, written by the buffer's owner
 	gen    uint32        // counts releases, in builds with invariants
 	_      [44]byte
 }
-
-func (d *desc) load() State { return State(atomic.LoadUint32(&d.state)) }
-
-// store sets the state by any goroutine. Once the state is Idle, the arena may be unmapped.
-func (d *desc) store(s State) { atomic.StoreUint32(&d.state, uint32(s)) }
 
 // stack holds segments, the most recently used last. It is an array, not a list
 // through the descriptors: those of idle segments are in other cores' caches.

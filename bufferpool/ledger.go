@@ -75,7 +75,7 @@ func (a *Arena) ledger() Ledger {
 	}
 	for i := range a.descs {
 		d := &a.descs[i]
-		if s := d.load(); s != Idle {
+		if s := State(d.state.Load()); s != Idle {
 			l.InUse++
 			l.Pools[place[d.pool.Load()]].States[s]++
 		}

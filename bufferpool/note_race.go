@@ -2,5 +2,5 @@
 
 package bufferpool
 
-// note is store: the race detector knows no stores that may be seen late.
-func (d *desc) note(s State) { d.store(s) }
+// note is an atomic store here: the race detector knows none that may be seen late.
+func (d *desc) note(s State) { d.state.Store(uint32(s)) }

@@ -3,7 +3,6 @@ package netstack_test
 import (
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/overtake-stream/overtake/netstack"
 )
@@ -27,7 +26,7 @@ func TestFewParkedBuffersAreTouched(t *testing.T) {
 			out.send(n%channels, uint64(n), out.MaxRecord())
 			out.Flush(0)
 			it := in.next()
-			used[unsafe.SliceData(it.Buf.Payload())] = true
+			used[&it.Buf.Payload()[0]] = true
 			it.Buf.Release()
 			in.Done(it.Channel)
 			for c.stacks[0].Connections()[0].Credits < 2*channels { // until it is parked again
