@@ -36,7 +36,10 @@
 // The queries are those of Flink's SQL, with these differences: q4, q6 and q9 decide an
 // auction once event time has passed its end, and q6 takes the last ten auctions of a
 // seller by their ends; q13 looks up a table that all subtasks share, in which key k has
-// the text of k; q16 has the minute as a number. MissingQueries lists what is not there.
+// the text of k; q16 has the minute as a number. Bids exactly 10 s apart are in two sessions
+// of q11; in Flink that depends on how far its watermark has come. What a window of
+// processing time holds is another each time, so q12 adds up the windows of each bidder.
+// MissingQueries lists what is not there.
 //
 // # Files of events
 //
