@@ -26,6 +26,7 @@ type Partition struct {
 	spared    bool              // spare is set
 	passed    []item            // what an event passed, kept for its memory
 	changed   *bool             // see Watch
+	expected  int               // see Expect
 	lastFlush time.Duration
 	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
 	debloat   debloat

@@ -19,7 +19,11 @@ type edge[T any] struct {
 
 func newEdge[T any](ctx *Context, out *netstack.Partition, codec Codec[T]) edge[T] {
 	ctx.Add(out)
-	return edge[T]{ctx: ctx, out: out, codec: codec, rows: rowsOf(ctx, out, codec), room: 64}
+	e := edge[T]{ctx: ctx, out: out, codec: codec, rows: rowsOf(ctx, out, codec), room: 64}
+	if e.rows.size >= 0 {
+		out.Expect(record.Size(e.rows.size, true))
+	}
+	return e
 }
 
 // encode appends one record to the open buffer of subpartition sub. The codec

@@ -21,16 +21,25 @@ type pipe struct {
 
 func newPipe(t *testing.T, receivers int) *pipe {
 	t.Helper()
+	p, end := newPipeOf(t, &operators.Context{Parallelism: 1, MaxParallel: 128}, netstack.PartitionOptions{Subpartitions: receivers})
+	t.Cleanup(end)
+	return p
+}
+
+// newPipeOf is newPipe for a partition with options, to be ended by the caller.
+func newPipeOf(t *testing.T, ctx *operators.Context, o netstack.PartitionOptions) (p *pipe, end func()) {
+	t.Helper()
 	arena, err := bufferpool.New(bufferpool.Options{SegmentSize: 4096, Budget: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	parker := netstack.NewParker()
-	p := &pipe{ctx: &operators.Context{Parallelism: 1, MaxParallel: 128}}
-	if p.out, err = netstack.NewPartition(arena, netstack.PartitionOptions{Subpartitions: receivers, Waker: parker, Wait: func() { t.Fatal("would wait") }}); err != nil {
+	p = &pipe{ctx: ctx}
+	o.Waker, o.Wait = parker, func() { t.Fatal("would wait") }
+	if p.out, err = netstack.NewPartition(arena, o); err != nil {
 		t.Fatal(err)
 	}
-	for i := range receivers {
+	for i := range o.Subpartitions {
 		g, err := netstack.NewGate(netstack.GateOptions{Inputs: []int{1}, Waker: parker})
 		if err != nil {
 			t.Fatal(err)
@@ -38,13 +47,12 @@ func newPipe(t *testing.T, receivers int) *pipe {
 		netstack.ConnectLocal(p.out, i, g, 0)
 		p.gates = append(p.gates, g)
 	}
-	t.Cleanup(func() {
+	return p, func() {
 		p.out.Close()
 		if err := arena.Close(); err != nil {
 			t.Error(err)
 		}
-	})
-	return p
+	}
 }
 
 // drain passes every record that has arrived to f.

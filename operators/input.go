@@ -6,9 +6,9 @@ import (
 
 // Input is where a chain takes encoded records from one of the gate's inputs.
 type Input interface {
-	// Records decodes at most n data records and passes each down the chain. It stops
-	// early before what is not data, and after a record whose chain has failed or has
-	// an output that is full. It lends the buffer of it, and moves it on.
+	// Records decodes at most n data records and passes them down the chain, one by one or
+	// in runs. It stops early before what is not data, and after a record or run whose chain
+	// has failed or has an output that is full. It lends the buffer of it, and moves it on.
 	Records(it *record.Iterator, n int) (done int, err error)
 }
 

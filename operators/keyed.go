@@ -91,78 +91,95 @@ func (g *gathered[K, T, A]) Close(bool) error {
 type aggregate[K comparable, T, A, O any] struct {
 	gathered[K, T, A]
 	agg  Aggregator[T, A, O]
-	next func(Pair[K, O])
+	next Collector[Pair[K, O]]
+	pass func(Pair[K, O]) // what next.Collect does
 }
 
 // Aggregate returns an operator that keeps an accumulator per key. It passes on
 // the result after every record, or if final is set, once per key at the end.
 func Aggregate[K comparable, T, A, O any](key func(T) K, agg Aggregator[T, A, O], final bool, next Collector[Pair[K, O]]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	return &aggregate[K, T, A, O]{gathered: gathered[K, T, A]{keyer: k, final: final}, agg: agg, next: callOf(next)}, err
+	return &aggregate[K, T, A, O]{gathered: gathered[K, T, A]{keyer: k, final: final}, agg: agg, next: next, pass: callOf(next)}, err
 }
 
 // Collect implements Collector.
 func (a *aggregate[K, T, A, O]) Collect(v T) {
-	key, bytes := a.encode(v)
 	hash := a.ctx.Hash
-	acc, _, err := a.table.upsert(hash, bytes)
+	key, acc, err := a.add(hash, v)
+	if err == nil && !a.final {
+		a.pass(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
+	}
+	if err == nil {
+		err = a.table.save(hash, a.bytes)
+	}
 	if err != nil {
 		a.ctx.Fail(err)
-		return
 	}
-	a.agg.Add(acc, v)
-	if !a.final {
-		a.next(Pair[K, O]{Key: key, Value: a.agg.Result(acc)})
+}
+
+// add adds a record to the accumulator of its key, which it lends until the next one.
+func (a *aggregate[K, T, A, O]) add(hash uint32, v T) (key K, acc *A, err error) {
+	key, bytes := a.encode(v)
+	acc, _, err = a.table.upsert(hash, bytes)
+	if err == nil {
+		a.agg.Add(acc, v)
 	}
-	if err := a.table.save(hash, bytes); err != nil {
-		a.ctx.Fail(err)
-	}
+	return key, acc, err
 }
 
 func (a *aggregate[K, T, A, O]) call() func(T) { return a.Collect }
 
 // Finish implements Operator.
 func (a *aggregate[K, T, A, O]) Finish() error {
-	return a.finish(func(key K, acc *A) { a.next(Pair[K, O]{Key: key, Value: a.agg.Result(acc)}) })
+	return a.finish(func(key K, acc *A) { a.pass(Pair[K, O]{Key: key, Value: a.agg.Result(acc)}) })
 }
 
 type reduce[K comparable, T any] struct {
 	gathered[K, T, T]
 	f    func(acc, v T) T
-	next func(T)
+	next Collector[T]
+	pass func(T) // what next.Collect does
 }
 
 // Reduce returns an operator that combines the records of each key into one. It
 // passes that on after every record, or if final is set, once per key at the end.
 func Reduce[K comparable, T any](key func(T) K, f func(acc, v T) T, final bool, next Collector[T]) (Transform[T], error) {
 	k, err := newKeyer(key)
-	return &reduce[K, T]{gathered: gathered[K, T, T]{keyer: k, final: final}, f: f, next: callOf(next)}, err
+	return &reduce[K, T]{gathered: gathered[K, T, T]{keyer: k, final: final}, f: f, next: next, pass: callOf(next)}, err
 }
 
 // Collect implements Collector.
 func (r *reduce[K, T]) Collect(v T) {
-	_, bytes := r.encode(v)
 	hash := r.ctx.Hash
-	acc, fresh, err := r.table.upsert(hash, bytes)
+	acc, err := r.add(hash, v)
+	if err == nil && !r.final {
+		r.pass(*acc)
+	}
+	if err == nil {
+		err = r.table.save(hash, r.bytes)
+	}
 	if err != nil {
 		r.ctx.Fail(err)
-		return
+	}
+}
+
+// add combines a record with the accumulator of its key, which it lends until the next one.
+func (r *reduce[K, T]) add(hash uint32, v T) (*T, error) {
+	_, bytes := r.encode(v)
+	acc, fresh, err := r.table.upsert(hash, bytes)
+	if err != nil {
+		return nil, err
 	}
 	if !fresh {
 		v = r.f(*acc, v)
 	}
 	*acc = v
-	if !r.final {
-		r.next(v)
-	}
-	if err := r.table.save(hash, bytes); err != nil {
-		r.ctx.Fail(err)
-	}
+	return acc, nil
 }
 
 func (r *reduce[K, T]) call() func(T) { return r.Collect }
 
 // Finish implements Operator.
 func (r *reduce[K, T]) Finish() error {
-	return r.finish(func(_ K, acc *T) { r.next(*acc) })
+	return r.finish(func(_ K, acc *T) { r.pass(*acc) })
 }

@@ -71,8 +71,8 @@ func readAll(codec operators.Codec[flat], buffer []byte, n, fail int) (o outcome
 		o.Marks = append(o.Marks, len(sink.got))
 	}
 	o.Got, o.Bytes = sink.got, it.Rest()
-	if o.Failed && ctx.Err() == nil {
-		o.Bytes = 0 // where damage is noticed may differ
+	if o.Failed { // how much was read by then may differ
+		o.Bytes, o.Runs = 0, nil
 	}
 	return o
 }

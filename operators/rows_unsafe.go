@@ -29,6 +29,11 @@ func fixedSize[T any](codec Codec[T]) int {
 	if _, ok := codec.(*fixedCodec[T]); !ok {
 		return -1
 	}
+	return sizeOf[T]()
+}
+
+// sizeOf is the size of a value in memory, in bytes.
+func sizeOf[T any]() int {
 	var v T
 	return int(unsafe.Sizeof(v))
 }
@@ -54,58 +59,4 @@ func (e *edge[T]) write(sub int, hash uint32, v T) {
 		return
 	}
 	e.encode(sub, hash, v)
-}
-
-// rowReader reads records of one size, without a codec.
-type rowReader[T any] struct {
-	decoder[T]
-	plain, timed uint32 // how their headers begin
-	size         int    // of one without a time, in bytes
-}
-
-// NewInput returns the input that decodes records of T for next.
-func NewInput[T any](ctx *Context, codec Codec[T], next Collector[T]) Input {
-	d := decoder[T]{ctx: ctx, codec: codec, next: callOf(next)}
-	n := fixedSize(codec)
-	if n <= 0 { // as rowsOf
-		return &d
-	}
-	r := &rowReader[T]{decoder: d, size: record.Size(n, false)}
-	r.plain, r.timed = record.Word(record.Data, n, false), record.Word(record.Data, n, true)
-	return r
-}
-
-// Records implements Input.
-func (d *rowReader[T]) Records(it *record.Iterator, n int) (done int, err error) {
-	ctx, b, used := d.ctx, it.Remaining(), 0
-	for done < n && used+d.size <= len(b) {
-		at := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), used)
-		head := *(*uint64)(at)
-		switch word := uint32(head); {
-		case word == d.plain:
-			ctx.HasTime, ctx.Time = false, 0
-			at = unsafe.Add(at, record.HeaderSize)
-			used += d.size
-		case word == d.timed && used+d.size+record.TimeSize <= len(b):
-			ctx.HasTime, ctx.Time = true, *(*int64)(unsafe.Add(at, record.HeaderSize))
-			at = unsafe.Add(at, record.HeaderSize+record.TimeSize)
-			used += d.size + record.TimeSize
-		default: // a mark, or damage
-			it.Skip(used)
-			if done > 0 {
-				return done, nil
-			}
-			return d.decoder.Records(it, 1)
-		}
-		ctx.Hash = uint32(head >> 32)
-		d.next(*(*T)(at))
-		if done++; ctx.changed && !ctx.settle() {
-			break
-		}
-	}
-	it.Skip(used)
-	if done == 0 && used < len(b) {
-		return d.decoder.Records(it, 1)
-	}
-	return done, nil
 }

@@ -57,12 +57,22 @@ type Reader[T any] interface {
 type Output[T any] struct {
 	ctx    *Context
 	next   func(T)
+	take   func(*Run[T]) // nil: records are taken one by one
+	values []T           // lent by Batch
+	times  []int64
+	run    Run[T]
 	budget int
 }
 
-// NewOutput returns the output that feeds next.
+// NewOutput returns the output that feeds next. The chain behind it is complete.
 func NewOutput[T any](ctx *Context, next Collector[T]) *Output[T] {
-	return &Output[T]{ctx: ctx, next: callOf(next)}
+	o := &Output[T]{ctx: ctx, next: callOf(next), take: runsOf(ctx, next)}
+	n := 1
+	if o.take != nil {
+		n = runMax
+	}
+	o.values, o.times = make([]T, n), make([]int64, n)
+	return o
 }
 
 // Allow lets Ready be true for n more records.
@@ -86,6 +96,39 @@ func (o *Output[T]) CollectAt(v T, time int64) {
 	o.budget--
 	o.ctx.HasTime, o.ctx.Time, o.ctx.Hash = true, time, 0
 	o.next(v)
+}
+
+// Batch lends the places of as many records as may be collected at once, none where Ready is
+// false, and of their event times. Readers that make records as quickly as they are asked for
+// fill some and call CollectBatch, which costs less than to collect them one by one.
+func (o *Output[T]) Batch() (values []T, times []int64) {
+	n := 0
+	if o.Ready() {
+		if n = 1; o.take != nil {
+			n = o.ctx.room(o.budget)
+		}
+	}
+	return o.values[:n], o.times[:n]
+}
+
+// CollectBatch passes on the first n records in what Batch has lent, with their event times if
+// timed is set.
+func (o *Output[T]) CollectBatch(n int, timed bool) {
+	if n <= 1 {
+		switch {
+		case n == 1 && timed:
+			o.CollectAt(o.values[0], o.times[0])
+		case n == 1:
+			o.Collect(o.values[0])
+		}
+		return
+	}
+	o.budget -= n
+	o.run.Values, o.run.Times = o.values[:n], nil
+	if timed {
+		o.run.Times = o.times[:n]
+	}
+	o.take(&o.run)
 }
 
 // Split says that the records that follow come from split n of the reader, a number of its

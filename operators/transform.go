@@ -12,21 +12,23 @@ func callOf[T any](next Collector[T]) func(T) {
 	return next.Collect
 }
 
-// called is a transform that is a single function.
-type called[T any] struct {
+// mapper passes on f of every record. Its pass is a function, see caller.
+type mapper[I, O any] struct {
 	Stateless
-	f func(T)
+	f    func(I) O
+	next Collector[O]
+	pass func(I)
 }
 
 // Collect implements Collector.
-func (c *called[T]) Collect(v T) { c.f(v) }
+func (m *mapper[I, O]) Collect(v I) { m.pass(v) }
 
-func (c *called[T]) call() func(T) { return c.f }
+func (m *mapper[I, O]) call() func(I) { return m.pass }
 
 // Map returns an operator that passes on f of every record.
 func Map[I, O any](f func(I) O, next Collector[O]) Transform[I] {
 	pass := callOf(next)
-	return &called[I]{f: func(v I) { pass(f(v)) }}
+	return &mapper[I, O]{f: f, next: next, pass: func(v I) { pass(f(v)) }}
 }
 
 // Transform is an operator that takes records of I.
@@ -61,10 +63,22 @@ func TryMap[I, O any](f func(*Context, I) (O, error), next Collector[O]) Transfo
 	return &tryMapper[I, O]{f: f, next: next}
 }
 
+type filter[T any] struct {
+	Stateless
+	keep func(T) bool
+	next Collector[T]
+	pass func(T)
+}
+
+// Collect implements Collector.
+func (f *filter[T]) Collect(v T) { f.pass(v) }
+
+func (f *filter[T]) call() func(T) { return f.pass }
+
 // Filter returns an operator that passes on the records that keep returns true for.
 func Filter[T any](keep func(T) bool, next Collector[T]) Transform[T] {
 	pass := callOf(next)
-	return &called[T]{f: func(v T) {
+	return &filter[T]{keep: keep, next: next, pass: func(v T) {
 		if keep(v) {
 			pass(v)
 		}

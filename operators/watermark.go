@@ -55,12 +55,19 @@ func (t *times[T]) Collect(v T) {
 	if t.ctx.split != t.maker.At {
 		t.enter()
 	}
-	if s := t.maker.Current; t.ctx.HasTime && t.ctx.Time > s.Latest {
-		if s.Latest = t.ctx.Time; s.Latest >= s.Edge {
+	if t.ctx.HasTime {
+		t.follow(t.ctx.Time)
+	}
+	t.next.Collect(v)
+}
+
+// follow takes the time of a record.
+func (t *times[T]) follow(time int64) {
+	if s := t.maker.Current; time > s.Latest {
+		if s.Latest = time; s.Latest >= s.Edge {
 			t.maker.Cross()
 		}
 	}
-	t.next.Collect(v)
 }
 
 // enter takes the first record from another split, or after a pause.

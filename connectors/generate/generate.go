@@ -117,11 +117,20 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 
 // readAll reads the only share, without a rate.
 func (r *reader[T]) readAll(s *share, out *operators.Output[T]) operators.Status {
-	for ; s.next < r.opts.Count; s.next += s.step {
-		if !out.Ready() {
+	for s.next < r.opts.Count {
+		batch, _ := out.Batch()
+		if len(batch) == 0 {
 			return operators.More
 		}
-		out.Collect(r.f(s.next))
+		next, step := s.next, s.step
+		n := int(min(uint64(len(batch)), (r.opts.Count-next+step-1)/step))
+		batch = batch[:n]
+		for i := range batch {
+			batch[i] = r.f(next)
+			next += step
+		}
+		s.next = next
+		out.CollectBatch(n, false)
 	}
 	return operators.Ended
 }

@@ -62,11 +62,16 @@ func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error
 		s := &r.strides[0]
 		out.Split(s.split)
 		for s.next < uint64(len(r.values)) {
-			if !out.Ready() {
+			batch, _ := out.Batch()
+			if len(batch) == 0 {
 				return operators.More, nil
 			}
-			out.Collect(r.values[s.next])
-			s.next += s.step
+			n := 0
+			for ; n < len(batch) && s.next < uint64(len(r.values)); n++ {
+				batch[n] = r.values[s.next]
+				s.next += s.step
+			}
+			out.CollectBatch(n, false)
 		}
 		out.EndSplit(s.split)
 		r.strides = r.strides[1:]

@@ -98,13 +98,11 @@ func (t *Task) assemble() error {
 // has run out, an output is full, or serve has something to do. It returns how many it
 // ran.
 func (t *Task) slice() (n int, err error) {
+	look, looked, fetched := t.pace.look(), 0, 0
 	for limit := t.pace.records; n < limit; {
-		if n%prefetchAhead == 0 && t.ahead != nil {
+		if n >= fetched && t.ahead != nil {
 			t.prefetch()
-		}
-		look := paceLook - n%paceLook
-		if limit <= paceLook {
-			look = 1
+			fetched = n + prefetchAhead
 		}
 		done, err := t.process(min(look, limit-n))
 		n += done
@@ -113,9 +111,14 @@ func (t *Task) slice() (n int, err error) {
 			return n, err
 		case t.ctx.Err() != nil:
 			return n, t.ctx.Err()
-		case !t.ctx.Available() || done == look && t.urgent():
+		case !t.ctx.Available():
 			return n, nil
 		case done > 0:
+			if looked += done; looked >= look {
+				if looked = 0; t.urgent() {
+					return n, nil
+				}
+			}
 			continue
 		}
 		if more, err := t.next(); err != nil || !more {

@@ -17,9 +17,12 @@ const (
 	paceMax  = 4096
 )
 
-// paceLook is how many records may run without a look at what is urgent: slow ones, of
-// which not even so many are run in a slice, one.
-const paceLook = 16
+// paceLook is how many records may run without a look at what is urgent: a quarter of a slice,
+// since all of them may go in a run, and no more than this.
+const paceLook = 64
+
+// look is how many records may run without a look at what is urgent.
+func (p *pace) look() int { return max(1, min(p.records/4, paceLook)) }
 
 // newPace begins with single records: the first may take any time.
 func newPace() pace { return pace{records: 1} }
