@@ -15,8 +15,11 @@ type Arena struct {
 	segment int
 	descs   []desc
 
+	prefault bool // its memory is never given back
+
 	// atomic
 	pools atomic.Pointer[[]*Pool] // by id; replaced, never changed
+	freed atomic.Int64            // bytes given back to the kernel
 
 	// Taken before a pool's mu, never after it.
 	mu struct {
@@ -26,6 +29,7 @@ type Arena struct {
 		minimum  int     // sum of all pools' Min
 		waiting  []*Pool // pools with a waiter (or that had one), oldest first
 		closed   bool
+		idle     idleMemory
 	}
 }
 
@@ -44,13 +48,14 @@ func New(o Options) (*Arena, error) {
 		_ = unix.Munmap(mem)
 		return nil, fmt.Errorf("bufferpool: touching %d bytes: %w (lower the network memory)", len(mem), err)
 	}
-	a := &Arena{mem: mem, segment: o.SegmentSize, descs: make([]desc, n)}
+	a := &Arena{mem: mem, segment: o.SegmentSize, descs: make([]desc, n), prefault: o.Prefault}
 	a.pools.Store(&[]*Pool{})
 	a.mu.free = make(stack, 0, n)
 	for i := n - 1; i >= 0; i-- { // the lowest addresses leave first
 		a.descs[i].refs.Store(1)
 		a.mu.free.push(uint32(i))
 	}
+	a.mu.idle.low, a.mu.idle.blank = n, n
 	return a, nil
 }
 

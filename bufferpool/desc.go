@@ -10,7 +10,8 @@ type desc struct {
 	pool   atomic.Uint32 // id of the pool that accounts for it
 	length uint32        // of the payload, written by the buffer's owner
 	gen    uint32        // counts releases, in builds with invariants
-	_      [44]byte
+	fits   uint32        // bytes of the segment that its owner may have used; 0: all. See Fit
+	_      [40]byte
 }
 
 // stack holds segments, the most recently used last. It is an array, not a list

@@ -17,9 +17,10 @@ type Pool struct {
 
 	// under arena.mu; held is changed with mu held too
 	opts   PoolOptions
-	held   int  // segments drawn from the arena: in use or idle here
-	listed bool // in arena.mu.waiting
-	gone   bool // closed
+	held   int   // segments drawn from the arena: in use or idle here
+	listed bool  // in arena.mu.waiting
+	looked stack // mu.returned at the last FreeIdle
+	gone   bool  // closed
 
 	// owner
 	local stack // idle segments; empty while the pool holds more than its minimum
@@ -164,8 +165,10 @@ func (a *Arena) draw(p *Pool, overdraft int) bool {
 	for range n {
 		i := a.mu.free.pop()
 		a.descs[i].pool.Store(p.id)
+		a.descs[i].fits = 0
 		p.local.push(i)
 	}
+	a.mu.idle.low = min(a.mu.idle.low, len(a.mu.free))
 	a.hold(p, n)
 	return true
 }
