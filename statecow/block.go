@@ -29,7 +29,7 @@ type streamHeader struct {
 	keySize, valueSize int
 	valueOff, stride   int
 	since, mark        Mark
-	entries            int // about how many follow; a hint
+	entries            int // about how many keys all of the state has; a hint
 }
 
 func (h *streamHeader) append(dst []byte) []byte {

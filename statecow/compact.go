@@ -37,6 +37,9 @@ func (m *Map) work() {
 		m.compact(scanPerUnit*m.log.owed + scanAtLeast)
 	}
 	m.log.owed = 0
+	if len(m.emptied) > 0 {
+		m.retireEmptied()
+	}
 	if m.unchecked > 0 {
 		m.freeSome(freeAtOnce)
 	}
@@ -152,8 +155,12 @@ func (m *Map) moveEntry(s *segment, off, units uint32) bool {
 	}
 	to := m.log.append(h, units)
 	copy(m.bytesAt(to, units), m.bytesAt(a, units))
-	if t, at := m.segmentOf(to); m.mutable(a) && s.marks.Load().get(off) == fresh {
+	t, at := m.segmentOf(to)
+	if m.mutable(a) && s.marks.Load().get(off) == fresh {
 		m.mark(t, at, fresh)
+	}
+	if from := uint64(s.from(off)); t.cold && from < t.moved.Load() {
+		t.moved.Store(from)
 	}
 	m.clean.written = to
 	m.noteDeadline(e.key, e.value)
@@ -196,6 +203,20 @@ func (m *Map) retireSegment(s *segment) {
 		return
 	}
 	m.free(s)
+}
+
+// retireEmptied takes segments out of use in which nothing lives, however little garbage
+// there is: keys that are changed together often lie together, and memory that was in use
+// a moment ago is quicker than what the system has to clear first.
+func (m *Map) retireEmptied() {
+	m.killPending()
+	for i, s := range m.emptied {
+		if s.live == 0 && s.retired.Load() == 0 && s != m.hot.seg && s != m.cold.seg && s != m.clean.victim && !m.tombstonesNeeded(s) {
+			m.retireSegment(s)
+		}
+		m.emptied[i] = nil
+	}
+	m.emptied = m.emptied[:0]
 }
 
 // compactNow cleans until need bytes are free or nothing is left to clean. It is

@@ -66,7 +66,7 @@
 //	header, 64 bytes
 //	  0 "OTSTATE\0"   8 version u16 = 1   10 flags u16 (1: fixed layout)
 //	  12 key size u32   16 value size u32   20 value offset u32   24 stride u32
-//	  28 since u64      36 mark u64         44 entries u64 (about)
+//	  28 since u64      36 mark u64         44 keys of all state u64 (about)
 //	  52 zero           60 checksum of bytes 0 to 59 u32
 //	block, as often as needed
 //	  0 kind u8 ('P' entries, 'D' deletions, 'E' end), 3 bytes zero

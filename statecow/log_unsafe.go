@@ -35,6 +35,7 @@ type log struct {
 	used       int         // slots of segments, retired ones included
 	retire     []*segment  // emptied, held by snapshots
 	unchecked  int         // the first of retire that releases since may have freed
+	emptied    []*segment  // nothing lives in them any more; to be looked at by the next work
 	epoch      uint64      // snapshots taken
 	open       []*snapshot // not released, as far as known, oldest first
 	newest     uint64      // id of the newest of open; 0 if none
@@ -153,6 +154,7 @@ func (l *log) newSegment(slot, count uint32, cold bool) *segment {
 	if count > 1 {
 		units = 2
 	}
+	s.moved.Store(1<<64 - 1)
 	s.setMarks(l.bitmaps.newMarks(units, l.epoch))
 	for i := range s.deadlines {
 		s.deadlines[i] = NoDeadline
@@ -294,9 +296,16 @@ func (l *log) mark(s *segment, off uint32, state entryState) {
 func (l *log) kill(a address, n uint32) {
 	s, off := l.segmentOf(a)
 	l.mark(s, off, dead)
-	s.live -= n
+	l.lessIn(s, n)
 	l.live -= int64(n)
 	l.owed += n
+}
+
+// lessIn notes that n units of a segment live no more.
+func (l *log) lessIn(s *segment, n uint32) {
+	if s.live -= n; s.live == 0 {
+		l.emptied = append(l.emptied, s)
+	}
 }
 
 // maxEnded is how many ended entries are gathered at most.

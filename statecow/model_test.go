@@ -48,6 +48,7 @@ func (w *world) run(ops int) {
 	}
 	w.restore(3)
 	w.look()
+	w.t.Logf("%d links of chains were left out, since nothing lived in them any more", w.left)
 	w.must(w.m.Close())
 }
 

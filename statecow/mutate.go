@@ -70,7 +70,11 @@ func (m *Map) replace(pos int, a address, hash uint32, key []byte, n int) (addre
 	wasFresh := !m.bases.empty() && m.mutable(a) && s.marks.Load().get(off) == fresh
 	old := m.layout.size(m.pointer(a))
 	to := m.log.append(&m.hot, units)
-	m.copyEntry(to, a, hash, key, n)
+	if old == units && n == len(m.layout.value(m.pointer(a))) {
+		copy(m.bytesAt(to, units), m.bytesAt(a, units))
+	} else {
+		m.copyEntry(to, a, hash, key, n)
+	}
 	if wasFresh {
 		seg, at := m.segmentOf(to)
 		m.mark(seg, at, fresh)
@@ -110,7 +114,7 @@ func (m *Map) killPending() {
 	for _, e := range m.ended[:m.ends] {
 		s, off := m.segmentOf(e.a)
 		m.mark(s, off, dead)
-		s.live -= e.units
+		m.lessIn(s, e.units)
 		total += e.units
 	}
 	m.touched = touched
@@ -122,14 +126,10 @@ func (m *Map) killPending() {
 	}
 }
 
-// copyEntry writes a copy of the entry at a, with n bytes of value, to another
-// place.
+// copyEntry writes a copy of the entry at a to another place, with n bytes of value, which
+// it did not have before.
 func (m *Map) copyEntry(to, a address, hash uint32, key []byte, n int) {
 	from := m.pointer(a)
-	if m.layout.fixed {
-		copy(m.bytesAt(to, m.layout.units(0, 0)), m.bytesAt(a, m.layout.units(0, 0)))
-		return
-	}
 	dst := m.layout.put(m.pointer(to), hash, key, n)
 	clear(dst[copy(dst, m.layout.value(from)):])
 }

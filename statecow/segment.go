@@ -20,6 +20,7 @@ type segment struct {
 	// atomic
 	marks   atomic.Pointer[marks]
 	retired atomic.Uint64 // 1 + snapshots taken before it was emptied; 0 while in use
+	moved   atomic.Uint64 // of a cold one: the first of the positions where its entries were before
 
 	// owner
 	tombs     uint32 // units of tombstones
@@ -45,6 +46,15 @@ func (s *segment) position(off uint32) Mark {
 		return 0
 	}
 	return Mark(s.seq<<offBits | uint64(off))
+}
+
+// from is the first position where what lies from off on was written, so that increments
+// have it.
+func (s *segment) from(off uint32) Mark {
+	if s.cold {
+		return Mark(s.moved.Load())
+	}
+	return s.position(off)
 }
 
 // offBits is the width of an offset within a segment, in units, in a Mark.

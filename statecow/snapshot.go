@@ -69,6 +69,19 @@ func (s *snapshot) Mark() Mark { return s.mark }
 // Len implements Snapshot.
 func (s *snapshot) Len() int { return s.keys }
 
+// Oldest is a mark before which nothing was written that lives: a chain of increments
+// restores the snapshot without what it has up to there, the full one included. It looks
+// at all segments.
+func (s *snapshot) Oldest() Mark {
+	oldest := s.mark
+	for _, seg := range s.segments() {
+		if s.end(seg) > 0 {
+			oldest = min(oldest, seg.from(0))
+		}
+	}
+	return oldest
+}
+
 // Release implements Snapshot.
 func (s *snapshot) Release() { s.released.Store(true) }
 

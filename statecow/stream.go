@@ -8,7 +8,7 @@ import "io"
 type StreamWriter struct{ b *blockWriter }
 
 // NewStreamWriter begins a stream that holds what changed since a mark, 0 for all, up to
-// another. About so many entries will come.
+// another. The state has about so many entries.
 func NewStreamWriter(w io.Writer, since, mark Mark, entries int) *StreamWriter {
 	return &StreamWriter{newBlockWriter(w, streamHeader{since: since, mark: mark, entries: entries}, nil)}
 }

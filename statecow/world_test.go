@@ -18,6 +18,7 @@ type world struct {
 	open  []shot
 	chain []link // written and confirmed, oldest first
 	ops   int
+	left  int // links of the chain that were left out
 
 	value   []byte // scratch
 	seen    []uint64
@@ -163,6 +164,7 @@ func (w *world) finish() {
 		_, err = o.s.Write(b, 0)
 	}
 	w.must(err)
+	oldest := o.s.(*snapshot).Oldest()
 	o.s.Release()
 	o.s.Release()
 	if n := len(w.chain); n > 0 && w.chain[n-1].mark > o.s.Mark() || w.rng.IntN(8) == 0 {
@@ -175,6 +177,11 @@ func (w *world) finish() {
 			w.buffers = append(w.buffers, l.data)
 		}
 		w.chain = w.chain[:0]
+	}
+	for len(w.chain) > 0 && w.chain[0].mark <= oldest { // of what it has nothing is left
+		w.buffers = append(w.buffers, w.chain[0].data)
+		w.chain = w.chain[1:]
+		w.left++
 	}
 	w.chain = append(w.chain, link{o.s.Mark(), b, o.model})
 	w.m.Confirm(o.s.Mark())
@@ -246,7 +253,9 @@ func (w *world) recover() {
 	w.model = last.model.clone()
 	s, err := m.Snapshot()
 	w.must(err)
-	last.mark = s.Mark()
+	for i := range w.chain { // what they have was written again, before that
+		w.chain[i].mark = s.Mark()
+	}
 	m.Confirm(s.Mark())
 	s.Release()
 }

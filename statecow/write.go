@@ -88,9 +88,6 @@ func newBlockWriter(w io.Writer, h streamHeader, old *blockWriter) *blockWriter 
 	} else {
 		b.buf = make([]byte, blockHead, blockHead+blockTarget+4096)
 	}
-	if h.since != 0 {
-		h.entries = 0
-	}
 	b.write(h.append(nil))
 	return b
 }

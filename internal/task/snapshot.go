@@ -160,31 +160,34 @@ func (w *blobWriter) blob(fill func(io.Writer) error) (checkpoint.BlobRef, error
 // keyed writes the snapshot of one store.
 func (w *blobWriter) keyed(s shot) error {
 	p := checkpoint.Part{Kind: checkpoint.Keyed, State: s.store.name, FirstGroup: s.store.groups.First, EndGroup: s.store.groups.End}
-	switch err := w.keyedTo(&p, s); {
-	case errors.Is(err, statecow.ErrBase): // what it would build on is no base any more
+	c, err := w.keyedTo(&p, s)
+	if errors.Is(err, statecow.ErrBase) { // what it would build on is no base any more
 		s.since, s.chain = 0, nil
-		if err := w.keyedTo(&p, s); err != nil {
-			return err
-		}
-	case err != nil:
+		c, err = w.keyedTo(&p, s)
+	}
+	if err != nil {
 		return err
 	}
-	s.store.wrote(w.r.barrier.ID, s.snap.Mark(), p.Chain)
+	s.store.wrote(w.r.barrier.ID, s.snap.Mark(), c)
 	layout := checkpoint.Part{Kind: checkpoint.OperatorState, State: LayoutState + s.store.name, Inline: []byte(s.store.keyed.Layout)}
 	w.r.add(w.c, s.store.uid, p, layout)
 	return nil
 }
 
-func (w *blobWriter) keyedTo(p *checkpoint.Part, s shot) error {
+func (w *blobWriter) keyedTo(p *checkpoint.Part, s shot) (c chain, err error) {
 	if s.small && s.since == 0 {
 		var b bytes.Buffer
 		_, err := s.snap.Write(&b, 0)
 		p.Inline = b.Bytes()
-		return err
+		return nil, err
 	}
 	ref, err := w.blob(func(to io.Writer) error { _, err := s.snap.Write(to, s.since); return err })
-	p.Chain = append(append([]checkpoint.BlobRef(nil), s.chain...), ref)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	c = s.chain.with(ref, s.snap)
+	p.Chain = c.refs()
+	return c, nil
 }
 
 // inFlight writes the captured records.

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/overtake-stream/overtake/checkpoint"
@@ -41,24 +40,16 @@ type store struct {
 type base struct {
 	id    protocol.ID
 	mark  statecow.Mark
-	chain []checkpoint.BlobRef
+	chain chain
 }
 
-// A chain is written anew when it has many links, or when its increments have grown
-// larger than the full snapshot that it begins with: the second bounds what a restore
-// reads, the first only the number of blobs, so it is not to come first where a hundredth
-// of the state changes from one checkpoint to the next.
-const maxChain = 100
-
-func (b *base) worn() bool {
-	if len(b.chain) == 0 || len(b.chain) >= maxChain {
-		return true
-	}
-	var increments int64
-	for _, ref := range b.chain[1:] {
-		increments += ref.Size
-	}
-	return increments > b.chain[0].Size
+// shot is a snapshot of one store, to be written by another goroutine.
+type shot struct {
+	store *store
+	snap  statecow.Snapshot
+	since statecow.Mark
+	chain chain // what it is an increment to
+	small bool
 }
 
 // NewStores returns the stores of a subtask whose operators own these key groups.
@@ -119,17 +110,16 @@ func (s *Stores) maintain() (more bool) {
 	return more
 }
 
-// shot is a snapshot of one store, to be written by another goroutine.
-type shot struct {
-	store *store
-	snap  statecow.Snapshot
-	since statecow.Mark
-	chain []checkpoint.BlobRef // what it is an increment to
-	small bool
-}
-
 // smallState is how many bytes of live entries are rather kept in the manifest.
 const smallState = 8 << 10
+
+// liveBytes is about how much a full snapshot has; 0 if that is not known.
+func (st *store) liveBytes() int64 {
+	if m, ok := st.keyed.Store.(*statecow.Map); ok {
+		return m.LiveBytes()
+	}
+	return 0
+}
 
 // small reports whether the state is better kept in the manifest. A store on disk only
 // estimates what it holds. It belongs to the pause, so it must not do what the store has
@@ -153,7 +143,7 @@ func (s *Stores) snapshot(shots []shot, b protocol.Barrier) ([]shot, error) {
 		}
 		sh := shot{store: st, snap: snap, small: st.small()}
 		st.mu.Lock()
-		if base := &st.mu.base; !b.Savepoint && b.Base != 0 && base.id == b.Base && !base.worn() {
+		if base := &st.mu.base; !b.Savepoint && b.Base != 0 && base.id == b.Base && !base.chain.worn(st.liveBytes()) {
 			sh.since, sh.chain = base.mark, base.chain
 		}
 		st.mu.Unlock()
@@ -163,10 +153,10 @@ func (s *Stores) snapshot(shots []shot, b protocol.Barrier) ([]shot, error) {
 }
 
 // wrote notes what a checkpoint has of the store. Any goroutine may call it.
-func (st *store) wrote(id protocol.ID, mark statecow.Mark, chain []checkpoint.BlobRef) {
+func (st *store) wrote(id protocol.ID, mark statecow.Mark, c chain) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.mu.pending[id] = base{id: id, mark: mark, chain: chain}
+	st.mu.pending[id] = base{id: id, mark: mark, chain: c}
 }
 
 // settle makes the snapshot of a checkpoint that is complete the base of increments.
@@ -214,7 +204,10 @@ func (st *store) rebase(from protocol.ID, parts []checkpoint.Part) error {
 	defer snap.Release()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.mu.base = base{id: from, mark: snap.Mark(), chain: slices.Clone(parts[0].Chain)}
+	st.mu.base = base{id: from, mark: snap.Mark()}
+	for _, ref := range parts[0].Chain { // what they have was written to the store before the mark
+		st.mu.base.chain = append(st.mu.base.chain, written{ref, snap.Mark()})
+	}
 	st.keyed.Store.Confirm(snap.Mark())
 	return nil
 }
@@ -225,13 +218,9 @@ func (s *Stores) names() map[checkpoint.BlobName]bool {
 	names := map[checkpoint.BlobName]bool{}
 	for _, st := range s.list {
 		st.mu.Lock()
-		for _, ref := range st.mu.base.chain {
-			names[ref.Name] = true
-		}
+		st.mu.base.chain.names(names)
 		for _, p := range st.mu.pending {
-			for _, ref := range p.chain {
-				names[ref.Name] = true
-			}
+			p.chain.names(names)
 		}
 		st.mu.Unlock()
 	}
