@@ -20,14 +20,19 @@ func newKeyer[K comparable, T any](key func(T) K) (keyer[K, T], error) {
 
 func (k *keyer[K, T]) encode(v T) (K, []byte) {
 	key := k.key(v)
+	return key, k.bytesOf(key)
+}
+
+// bytesOf lends the encoding of a key until it is called again.
+func (k *keyer[K, T]) bytesOf(key K) []byte {
 	if k.fixed {
 		if k.place = key; k.bytes == nil {
 			k.bytes = memory(&k.place)
 		}
-		return key, k.bytes
+		return k.bytes
 	}
 	k.bytes = k.codec.Append(k.bytes[:0], key)
-	return key, k.bytes
+	return k.bytes
 }
 
 // Aggregator says how to gather records of T in an accumulator of A, and what

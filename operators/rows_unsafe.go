@@ -43,6 +43,11 @@ func memory[T any](v *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v))
 }
 
+// memories is the memory of some values, one behind the other.
+func memories[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*sizeOf[T]())
+}
+
 // next adds a record to the open buffer of sub, but for the payload, whose place it lends.
 func (w *rows) next(sub int, hash uint32) unsafe.Pointer {
 	ctx := w.ctx

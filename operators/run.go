@@ -42,6 +42,11 @@ func oneByOne[T any](ctx *Context, next Collector[T]) func(*Run[T]) {
 	if len(ctx.partitions) > 0 {
 		return nil
 	}
+	return eachOf(ctx, next)
+}
+
+// eachOf returns what collects the records of a run one by one, until one fails.
+func eachOf[T any](ctx *Context, next Collector[T]) func(*Run[T]) {
 	pass := callOf(next)
 	return func(r *Run[T]) {
 		r.begin(ctx)

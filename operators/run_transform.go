@@ -12,7 +12,7 @@ func (m *mapper[I, O]) Runs(ctx *Context) func(*Run[I]) {
 		for i := range values {
 			values[i] = f(r.Values[i])
 		}
-		of(out, values, r)
+		out.Values, out.Times, out.Hashes = values, r.Times, r.Hashes
 		next(out)
 	}
 }

@@ -67,11 +67,9 @@ type Output[T any] struct {
 // NewOutput returns the output that feeds next. The chain behind it is complete.
 func NewOutput[T any](ctx *Context, next Collector[T]) *Output[T] {
 	o := &Output[T]{ctx: ctx, next: callOf(next), take: runsOf(ctx, next)}
-	n := 1
 	if o.take != nil {
-		n = runMax
+		o.values, o.times = make([]T, runMax), make([]int64, runMax)
 	}
-	o.values, o.times = make([]T, n), make([]int64, n)
 	return o
 }
 
@@ -98,31 +96,30 @@ func (o *Output[T]) CollectAt(v T, time int64) {
 	o.next(v)
 }
 
-// Batch lends the places of as many records as may be collected at once, none where Ready is
-// false, and of their event times. Readers that make records as quickly as they are asked for
-// fill some and call CollectBatch, which costs less than to collect them one by one.
+// Batch lends the places of as many records as may be collected at once by CollectBatch, and of
+// their event times: that costs less than to collect them one by one. It lends none where
+// records must be collected one by one, or Ready is false.
 func (o *Output[T]) Batch() (values []T, times []int64) {
-	n := 0
-	if o.Ready() {
-		if n = 1; o.take != nil {
-			n = o.ctx.room(o.budget)
-		}
+	if o.take == nil {
+		return nil, nil
+	}
+	return o.batch()
+}
+
+func (o *Output[T]) batch() ([]T, []int64) {
+	if !o.Ready() {
+		return nil, nil
+	}
+	n := o.ctx.room(o.budget)
+	if n == 1 {
+		return nil, nil
 	}
 	return o.values[:n], o.times[:n]
 }
 
-// CollectBatch passes on the first n records in what Batch has lent, with their event times if
-// timed is set.
+// CollectBatch passes on the first n records in what Batch has lent, at least one, with their
+// event times if timed is set.
 func (o *Output[T]) CollectBatch(n int, timed bool) {
-	if n <= 1 {
-		switch {
-		case n == 1 && timed:
-			o.CollectAt(o.values[0], o.times[0])
-		case n == 1:
-			o.Collect(o.values[0])
-		}
-		return
-	}
 	o.budget -= n
 	o.run.Values, o.run.Times = o.values[:n], nil
 	if timed {

@@ -120,7 +120,12 @@ func (r *reader[T]) readAll(s *share, out *operators.Output[T]) operators.Status
 	for s.next < r.opts.Count {
 		batch, _ := out.Batch()
 		if len(batch) == 0 {
-			return operators.More
+			if !out.Ready() {
+				return operators.More
+			}
+			out.Collect(r.f(s.next))
+			s.next += s.step
+			continue
 		}
 		next, step := s.next, s.step
 		n := int(min(uint64(len(batch)), (r.opts.Count-next+step-1)/step))

@@ -64,7 +64,12 @@ func (r *sliceReader[T]) Read(out *operators.Output[T]) (operators.Status, error
 		for s.next < uint64(len(r.values)) {
 			batch, _ := out.Batch()
 			if len(batch) == 0 {
-				return operators.More, nil
+				if !out.Ready() {
+					return operators.More, nil
+				}
+				out.Collect(r.values[s.next])
+				s.next += s.step
+				continue
 			}
 			n := 0
 			for ; n < len(batch) && s.next < uint64(len(r.values)); n++ {
