@@ -2,8 +2,14 @@ package sim
 
 import "strings"
 
-// rec is a record. Split, Seq and Path say which it is.
+// rec is a record.
 type rec struct {
+	bare
+	Fill string
+}
+
+// bare is a record without ballast. Split, Seq and Path say which it is.
+type bare struct {
 	Split uint32 // of which source
 	Seq   uint32
 	Path  uint64 // the edges it has come by, and at which subtask a broadcast was received
@@ -11,7 +17,6 @@ type rec struct {
 	From  uint32 // the subtask that sent it last
 	Sent  uint64 // and how many it had sent before: the attempt, then a number
 	N     int64  // how many of its key were counted
-	Fill  string
 }
 
 // identity is what tells a record that has arrived from all others.
@@ -37,7 +42,7 @@ func (e *edge) by(path uint64, at int) uint64 {
 // fresh is a record of a source.
 func (p *Plan) fresh(split, seq uint32) rec {
 	h := mix(uint64(split)<<32 | uint64(seq) + 77)
-	r := rec{Split: split, Seq: seq, Key: uint32(h % uint64(p.keys))}
+	r := rec{bare: bare{Split: split, Seq: seq, Key: uint32(h % uint64(p.keys))}}
 	r.Fill = p.fill(split, seq)
 	return r
 }

@@ -8,14 +8,15 @@ import (
 )
 
 // splits is the source of a node.
-type splits struct {
+type splits[T any] struct {
 	w    *world
 	node *node
+	wire wire[T]
 }
 
 // Open implements operators.Source.
-func (s splits) Open(ctx operators.SourceContext) (operators.Reader[rec], error) {
-	r := &reader{splits: s, wake: ctx.Wake}
+func (s splits[T]) Open(ctx operators.SourceContext) (operators.Reader[T], error) {
+	r := &reader[T]{splits: s, wake: ctx.Wake}
 	if !ctx.Restored {
 		for i := range s.node.lengths {
 			if i%ctx.Parallelism == ctx.Subtask {
@@ -36,17 +37,17 @@ type position struct {
 	number      int // among the reader's
 }
 
-type reader struct {
-	splits
+type reader[T any] struct {
+	splits[T]
 	begun bool
 	wake  func()
 	open  []position
 }
 
-func (r *reader) over(p position) bool { return p.next >= r.node.lengths[p.split] }
+func (r *reader[T]) over(p position) bool { return p.next >= r.node.lengths[p.split] }
 
 // Read implements operators.Reader.
-func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
+func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 	if !r.begun {
 		r.begun = true
 		for _, p := range r.open {
@@ -62,14 +63,30 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 			return operators.Idle, nil
 		}
 		p := r.open[0]
-		v := r.w.plan.fresh(uint32(r.node.id*100+p.split), uint32(p.next))
-		p.next++
 		out.Split(p.number)
+		batch, _ := out.Batch()
+		if r.w.plan.may != nil {
+			batch = nil
+		}
+		if len(batch) > 0 {
+			batch = batch[:min(1+r.w.rand.IntN(len(batch)), r.node.lengths[p.split]-p.next)]
+		}
+		for i := range batch {
+			batch[i] = r.fresh(&p)
+		}
+		var v T
+		if len(batch) == 0 {
+			v = r.fresh(&p)
+		}
 		r.open = r.open[1:]
 		if !r.over(p) {
 			r.open = append(r.open, p)
 		}
-		out.Collect(v)
+		if len(batch) > 0 {
+			out.CollectBatch(len(batch), false)
+		} else {
+			out.Collect(v)
+		}
 		if r.over(p) {
 			out.EndSplit(p.number)
 		}
@@ -83,8 +100,15 @@ func (r *reader) Read(out *operators.Output[rec]) (operators.Status, error) {
 	return operators.Ended, nil
 }
 
+// fresh is the next record of a split.
+func (r *reader[T]) fresh(p *position) T {
+	v := r.w.plan.fresh(uint32(r.node.id*100+p.split), uint32(p.next))
+	p.next++
+	return r.wire.of(v)
+}
+
 // Splits implements operators.Reader.
-func (r *reader) Splits(dst [][]byte) ([][]byte, error) {
+func (r *reader[T]) Splits(dst [][]byte) ([][]byte, error) {
 	for _, p := range r.open {
 		b := binary.LittleEndian.AppendUint32(nil, uint32(p.split))
 		dst = append(dst, binary.LittleEndian.AppendUint32(b, uint32(p.next)))
@@ -93,7 +117,7 @@ func (r *reader) Splits(dst [][]byte) ([][]byte, error) {
 }
 
 // SplitNumbers implements operators.SplitReader.
-func (r *reader) SplitNumbers(dst []int) []int {
+func (r *reader[T]) SplitNumbers(dst []int) []int {
 	for _, p := range r.open {
 		dst = append(dst, p.number)
 	}
@@ -101,4 +125,4 @@ func (r *reader) SplitNumbers(dst []int) []int {
 }
 
 // Close implements operators.Reader.
-func (r *reader) Close() error { return nil }
+func (r *reader[T]) Close() error { return nil }

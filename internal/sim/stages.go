@@ -6,32 +6,21 @@ import (
 	"github.com/overtake-stream/overtake/operators"
 )
 
-// collect makes a function a Collector.
-type collect func(v rec)
-
-// Collect implements operators.Collector.
-func (f collect) Collect(v rec) { f(v) }
-
 // inlet takes what comes from one edge, checks it, and notes on it where it has come by.
-type inlet struct {
-	s    *sub
-	edge *edge
-	next operators.Collector[rec]
-	last map[uint32]uint64 // newest Sent by sender
-}
-
-// Collect implements operators.Collector.
-func (in *inlet) Collect(v rec) {
-	w := in.s.a.w
-	if v.Fill != w.plan.fill(v.Split, v.Seq) {
-		w.fail("%v: record %d/%d has come with the wrong content", in.s, v.Split, v.Seq)
-	}
-	if last := in.last[v.From]; v.Sent <= last && w.ordered {
-		w.fail("%v: record %d/%d has come from %s %d as number %x after %x", in.s, v.Split, v.Seq, in.edge.from.uid, v.From, v.Sent, last)
-	}
-	in.last[v.From] = v.Sent
-	v.Path = in.edge.by(v.Path, in.s.index)
-	in.next.Collect(v)
+func inlet[T any](s *sub, e *edge, w wire[T], next operators.Collector[T]) operators.Collector[T] {
+	last := map[uint32]uint64{} // newest Sent by sender
+	return &visit[T]{func(v T) T {
+		b, world := w.bare(&v), s.a.w
+		if w.full(v).Fill != world.plan.fill(b.Split, b.Seq) {
+			world.fail("%v: record %d/%d has come with the wrong content", s, b.Split, b.Seq)
+		}
+		if last := last[b.From]; b.Sent <= last && world.ordered {
+			world.fail("%v: record %d/%d has come from %s %d as number %x after %x", s, b.Split, b.Seq, e.from.uid, b.From, b.Sent, last)
+		}
+		last[b.From] = b.Sent
+		b.Path = e.by(b.Path, s.index)
+		return v
+	}, next}
 }
 
 // count is the Processor that numbers the records of each key.
@@ -64,9 +53,9 @@ func (c *count) Process(_ uint32, v rec, out operators.Collector[rec]) error {
 }
 
 // totals counts each key and tells once, at the end.
-func totals(p *Plan, next operators.Collector[rec]) (operators.Transform[rec], error) {
-	return operators.Aggregate(func(v rec) uint32 { return v.Key }, operators.Aggregator[rec, int64, int64]{
-		Add:    func(n *int64, _ rec) { *n++ },
+func totals[T any](p *Plan, w wire[T], next operators.Collector[rec]) (operators.Transform[T], error) {
+	return operators.Aggregate(w.key, operators.Aggregator[T, int64, int64]{
+		Add:    func(n *int64, _ T) { *n++ },
 		Result: func(n *int64) int64 { return *n },
 	}, true, results{p, next})
 }
@@ -79,7 +68,7 @@ type results struct {
 
 // Collect implements operators.Collector.
 func (r results) Collect(p operators.Pair[uint32, int64]) {
-	r.next.Collect(rec{Split: totalSplit, Seq: p.Key, Key: p.Key, N: p.Value, Fill: r.plan.fill(totalSplit, p.Key)})
+	r.next.Collect(rec{bare{Split: totalSplit, Seq: p.Key, Key: p.Key, N: p.Value}, r.plan.fill(totalSplit, p.Key)})
 }
 
 // totalSplit marks results of totals.

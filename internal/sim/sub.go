@@ -28,7 +28,8 @@ type sub struct {
 	gate   *netstack.Gate
 	outs   []*netstack.Partition // by the node's outputs
 	stores *task.Stores
-	skew   time.Duration // of its clock, ahead of the world's
+	choose func(r *record.Record, n int) (int, error) // the partitioner of custom edges
+	skew   time.Duration                              // of its clock, ahead of the world's
 	uids   []string
 
 	resume func() (task.Next, bool)
@@ -127,16 +128,13 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 		Subtask: uint32(s.member), Epoch: a.epoch, Auto: a.mode == protocol.Auto, Blobs: a.w.store, Context: a.ctx,
 		UIDs: []string{n.uid}, Stores: s.stores, Tell: s.tell, Defer: s.deferred, Now: a.w.unix,
 	}
-	next, err := s.outputs(ctx, cp)
-	if err != nil {
-		return nil, err
+	var err error
+	if p.maxFill == 0 && p.operator == nil {
+		err = chain(s, ofOneSize(), ctx, cp, &cfg)
+	} else {
+		err = chain(s, withFill(), ctx, cp, &cfg)
 	}
-	s.uids = cp.UIDs
-	if n.kind == source {
-		timed := operators.Times(func(v rec) int64 { return int64(v.Seq) }, watermark.Options{}, next)
-		cfg.Source, cfg.Ops = operators.NewPuller[rec](splits{a.w, n}, timed), []operators.Operator{timed}
-		cp.Source, cp.UIDs, s.uids = n.uid, []string{n.uid + " timed"}, []string{n.uid, n.uid + " timed"}
-	} else if err := s.inputs(ctx, cp, &cfg, next); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	cfg.Checkpoints, cfg.Markers = cp, s.markers()
@@ -144,14 +142,30 @@ func (a *attempt) newSub(n *node, index int) (*sub, error) {
 	return s, nil
 }
 
+// chain builds the operators of a subtask.
+func chain[T any](s *sub, w wire[T], ctx *operators.Context, cp *task.Checkpoints, cfg *task.Config) error {
+	next, err := outputs(s, w, ctx, cp)
+	if err != nil {
+		return err
+	}
+	s.uids, s.choose = cp.UIDs, chooseEncoded(w)
+	if n := s.node; n.kind == source {
+		timed := operators.Times(func(v T) int64 { return int64(w.bare(&v).Seq) }, watermark.Options{}, next)
+		cfg.Source, cfg.Ops = operators.NewPuller[T](splits[T]{s.a.w, n, w}, timed), []operators.Operator{timed}
+		cp.Source, cp.UIDs, s.uids = n.uid, []string{n.uid + " timed"}, []string{n.uid, n.uid + " timed"}
+		return nil
+	}
+	return inputs(s, w, ctx, cp, cfg, next)
+}
+
 // outputs builds the partitions. All that is sent says who has sent it.
-func (s *sub) outputs(ctx *operators.Context, cp *task.Checkpoints) (operators.Collector[rec], error) {
+func outputs[T any](s *sub, w wire[T], ctx *operators.Context, cp *task.Checkpoints) (operators.Collector[T], error) {
 	p, par := s.a.w.plan, s.a.par
-	codec, err := operators.CodecFor[rec]()
+	codec, err := operators.CodecFor[T]()
 	if err != nil {
 		return nil, err
 	}
-	var next []operators.Collector[rec]
+	var next []operators.Collector[T]
 	for _, e := range s.node.outputs {
 		first, end := e.targets(par, s.index)
 		out, err := netstack.NewPartition(s.a.arena, netstack.PartitionOptions{
@@ -168,34 +182,31 @@ func (s *sub) outputs(ctx *operators.Context, cp *task.Checkpoints) (operators.C
 		case forward, broadcast:
 			next = append(next, operators.Forward(ctx, out, codec))
 		case custom:
-			next = append(next, operators.Custom(ctx, out, codec, choose))
+			next = append(next, operators.Custom(ctx, out, codec, w.choose))
 		case keyed:
 			hash := operators.HasherFor[uint32](nil)
-			next = append(next, operators.Keyed(ctx, out, codec, func(v rec) uint32 { return v.Key }, hash))
+			next = append(next, operators.Keyed(ctx, out, codec, w.key, hash))
 		default:
 			next = append(next, operators.Rebalance(ctx, out, codec))
 		}
 	}
-	tee := operators.Tee(ctx, next)
 	sent := s.a.epoch << 32
-	return collect(func(v rec) {
+	return &visit[T]{func(v T) T {
 		sent++
-		v.From, v.Sent = uint32(s.index), sent
-		tee.Collect(v)
-	}), nil
+		b := w.bare(&v)
+		b.From, b.Sent = uint32(s.index), sent
+		return v
+	}, operators.Tee(ctx, next)}, nil
 }
 
-// choose is the partitioner of custom edges.
-func choose(v rec, n int) int { return int(mix(uint64(v.Seq)+uint64(v.Key)<<20) % uint64(n)) }
-
 // inputs builds the gate and the operators.
-func (s *sub) inputs(ctx *operators.Context, cp *task.Checkpoints, cfg *task.Config, next operators.Collector[rec]) (err error) {
+func inputs[T any](s *sub, w wire[T], ctx *operators.Context, cp *task.Checkpoints, cfg *task.Config, next operators.Collector[T]) error {
 	p := s.a.w.plan
-	op, err := s.operator(next)
+	op, in, err := operator(s, w, next)
 	if err != nil {
 		return err
 	}
-	codec, err := operators.CodecFor[rec]()
+	codec, err := operators.CodecFor[T]()
 	if err != nil {
 		return err
 	}
@@ -207,29 +218,45 @@ func (s *sub) inputs(ctx *operators.Context, cp *task.Checkpoints, cfg *task.Con
 		for _, from := range senders {
 			cp.Inputs = append(cp.Inputs, task.Channel{Edge: e.key(), From: from, To: s.index})
 		}
-		cfg.Inputs = append(cfg.Inputs, operators.NewInput[rec](ctx, codec, &inlet{s: s, edge: e, next: op, last: map[uint32]uint64{}}))
+		cfg.Inputs = append(cfg.Inputs, operators.NewInput(ctx, codec, inlet(s, e, w, in)))
 	}
 	s.gate, err = netstack.NewGate(o)
 	cfg.Gate = s.gate
 	return err
 }
 
-// operator is what the subtask does.
-func (s *sub) operator(next operators.Collector[rec]) (operators.Transform[rec], error) {
-	w := s.a.w
+// operator is what the subtask does, and what takes its records.
+func operator[T any](s *sub, w wire[T], next operators.Collector[T]) (operators.Operator, operators.Collector[T], error) {
+	p, to := s.a.w.plan, operators.Collector[rec](collect[rec](func(v rec) { next.Collect(w.of(v)) }))
+	var op operators.Transform[T]
+	var err error
 	switch {
-	case s.node.kind == mapper && w.plan.operator != nil:
-		return w.plan.operator(s, next), nil
-	case s.node.kind == mapper:
-		return operators.Map(func(v rec) rec { return v }, next), nil
-	case s.node.kind == sink:
-		return operators.To[rec](w.sink), nil
-	case w.plan.windows:
-		return windowed(w.plan, next)
-	case w.plan.final:
-		return totals(w.plan, next)
+	case s.node.kind == mapper && p.operator == nil:
+		op = operators.Map(func(v T) T { return v }, next)
+	case s.node.kind == counter && p.windows:
+		op, err = windowed(p, w, to)
+	case s.node.kind == counter && p.final:
+		op, err = totals(p, w, to)
+	default:
+		return whole(s, w.full, to)
 	}
-	return operators.Process[uint32, rec, rec](func(v rec) uint32 { return v.Key }, &count{pad: w.plan.pad}, next)
+	return op, op, err
+}
+
+// whole is what the subtask does to whole records.
+func whole[T any](s *sub, full func(T) rec, next operators.Collector[rec]) (operators.Operator, operators.Collector[T], error) {
+	w := s.a.w
+	var op operators.Transform[rec]
+	var err error
+	switch s.node.kind {
+	case mapper:
+		op = w.plan.operator(s, next)
+	case sink:
+		op = operators.To[rec](w.sink)
+	default:
+		op, err = operators.Process[uint32, rec, rec](withFill().key, &count{pad: w.plan.pad}, next)
+	}
+	return op, operators.Map(full, operators.Collector[rec](op)), err
 }
 
 // receiver is the subtask as the dealer sees it.
@@ -239,7 +266,7 @@ func (s *sub) receiver() recovery.Subtask {
 	for _, e := range s.node.inputs {
 		to.Inputs = append(to.Inputs, recovery.Edge{
 			Key: e.key(), Sender: e.from.uid, Receiver: e.to.uid, Input: e.input,
-			Senders: par[e.from.id], Parallelism: par[e.to.id], Pattern: e.settled(par).dealt(), Choose: chooseEncoded,
+			Senders: par[e.from.id], Parallelism: par[e.to.id], Pattern: e.settled(par).dealt(), Choose: s.choose,
 		})
 	}
 	return to
@@ -251,12 +278,14 @@ func (p pattern) dealt() recovery.Pattern {
 	return []recovery.Pattern{recovery.Placed, recovery.Keyed, recovery.Custom, recovery.Broadcast}[i+1]
 }
 
-// chooseEncoded is the same of an encoded record.
-func chooseEncoded(r *record.Record, n int) (int, error) {
-	codec, err := operators.CodecFor[rec]()
-	if err != nil {
-		return 0, err
+// chooseEncoded is the partitioner of custom edges, of an encoded record.
+func chooseEncoded[T any](w wire[T]) func(r *record.Record, n int) (int, error) {
+	return func(r *record.Record, n int) (int, error) {
+		codec, err := operators.CodecFor[T]()
+		if err != nil {
+			return 0, err
+		}
+		v, err := codec.Decode(r.Payload)
+		return w.choose(v, n), err
 	}
-	v, err := codec.Decode(r.Payload)
-	return choose(v, n), err
 }

@@ -33,13 +33,13 @@ func (p *Plan) drawShape(seed uint64) {
 }
 
 // windowed counts each key in windows.
-func windowed(p *Plan, next operators.Collector[rec]) (operators.Transform[rec], error) {
+func windowed[T any](p *Plan, w wire[T], next operators.Collector[rec]) (operators.Transform[T], error) {
 	cut := []operators.Windows{
 		tumbling: {Size: windowSize}, session: {Gap: windowGap},
 		processing: {Size: windowTime, Processing: true}, processingSession: {Gap: windowTime, Processing: true},
 	}[p.shape]
-	return operators.WindowAggregate(func(v rec) uint32 { return v.Key }, cut, operators.Aggregator[rec, int64, int64]{
-		Add:    func(n *int64, _ rec) { *n++ },
+	return operators.WindowAggregate(w.key, cut, operators.Aggregator[T, int64, int64]{
+		Add:    func(n *int64, _ T) { *n++ },
 		Merge:  func(n, o *int64) { *n += *o },
 		Result: func(n *int64) int64 { return *n },
 	}, windowResults{results{p, next}})
