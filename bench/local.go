@@ -18,6 +18,9 @@ import (
 // localRecord is the size of a record of the cases in one process, in bytes.
 const localRecord = 100
 
+// localSize is what such a record takes of a buffer.
+const localSize = record.HeaderSize + (localRecord+7)&^7
+
 // wrong says that a measurement did not move what it should have.
 func wrong(got, want uint64) error {
 	if got == want {
@@ -60,6 +63,7 @@ func batches(receivers int) Measure {
 		if err != nil {
 			return 0, err
 		}
+		out.Expect(localSize)
 		var sum atomic.Uint64
 		var readers sync.WaitGroup
 		for i := range receivers {
@@ -72,16 +76,19 @@ func batches(receivers int) Measure {
 		}
 		var payload [localRecord]byte
 		t, err := perRecord(n, func() error {
-			for i := range uint64(n) {
-				hash, sub := uint32(0), 0
-				if receivers > 1 {
-					hash = spread(i)
-					sub = operators.KeyGroup(hash, receivers)
-				}
+			for i, end := uint64(0), uint64(n); i < end; {
 				out.ready()
-				b := out.Space(sub, 120)
-				fill(b[record.HeaderSize:], &payload, i)
-				out.Commit(sub, record.Seal(b, record.Data, hash, false, 0, localRecord))
+				for range out.Sure(int(min(64, end-i))) { // as in a job, a run of records
+					hash, sub := uint32(0), 0
+					if receivers > 1 {
+						hash = spread(i)
+						sub = operators.KeyGroup(hash, receivers)
+					}
+					b := out.Extend(sub, localSize)
+					record.Seal(b, record.Data, hash, false, 0, localRecord)
+					fill(b[record.HeaderSize:], &payload, i)
+					i++
+				}
 			}
 			out.finish()
 			readers.Wait()
@@ -280,9 +287,21 @@ func chainHop(_ context.Context, size Size) (float64, error) {
 		chain = operators.Map(func(v uint64) uint64 { return v + 1 }, chain)
 	}
 	n := size.Of(50_000_000)
+	out := operators.NewOutput(&operators.Context{}, chain)
 	return perRecord(n*hops, func() error {
-		for i := range uint64(n) {
-			chain.Collect(i)
+		out.Allow(int(n))
+		for i := uint64(0); i < uint64(n); {
+			batch, _ := out.Batch() // as a source of numbers does
+			if len(batch) == 0 {
+				out.Collect(i)
+				i++
+				continue
+			}
+			for k := range batch {
+				batch[k] = i
+				i++
+			}
+			out.CollectBatch(len(batch), false)
 		}
 		return wrong(end.sum, triangle(n)+hops*uint64(n))
 	})

@@ -55,19 +55,23 @@ func (w wire) localMove() (m moved, err error) {
 func (w wire) writeNumbered(out *outlet, count int64, size int, turn func(n uint64) uint64) {
 	hot := make([]byte, hotBytes)
 	sub := 0
-	for n := range count {
-		if turn != nil {
-			sub = int(turn(uint64(n)))
-		}
+	out.Expect(size)
+	for n, flushed := int64(0), int64(0); n < count; {
 		out.ready()
-		b := out.Space(sub, size)
-		copy(b[:size], hot)
-		binary.LittleEndian.PutUint64(b, uint64(n))
-		out.Commit(sub, size)
-		if sub++; sub == w.Channels {
-			sub = 0
+		for range out.Sure(int(min(64, count-n))) { // as in a job, a run of records
+			if turn != nil {
+				sub = int(turn(uint64(n)))
+			}
+			b := out.Extend(sub, size)
+			copy(b, hot)
+			binary.LittleEndian.PutUint64(b, uint64(n))
+			if sub++; sub == w.Channels {
+				sub = 0
+			}
+			n++
 		}
-		if n%1024 == 1023 {
+		if n-flushed >= 1024 {
+			flushed = n
 			out.flush()
 		}
 	}

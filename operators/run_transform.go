@@ -8,9 +8,9 @@ func (m *mapper[I, O]) Runs(ctx *Context) func(*Run[I]) {
 	}
 	f, place, out := m.f, make([]O, runMax), new(Run[O])
 	return func(r *Run[I]) {
-		values := place[:len(r.Values)]
+		values, from := place[:len(r.Values)], r.Values
 		for i := range values {
-			values[i] = f(r.Values[i])
+			values[i] = f(from[i])
 		}
 		out.Values, out.Times, out.Hashes = values, r.Times, r.Hashes
 		next(out)
