@@ -31,7 +31,8 @@ type bucket struct{ slots []uint64 }
 const (
 	bucketShift = 14      // 128 KiB of slots
 	fewEntries  = 1 << 12 // are not worth it
-	digit       = 11      // bits that a pass of sorting looks at
+	digit       = 11      // bits that a pass of sorting looks at, at most
+	touchAhead  = 512     // entries that are brought into the cache before they are compared
 	bulkLoad    = 0.87    // leaves it time to grow when others follow one by one
 )
 
@@ -154,8 +155,10 @@ func (b *bulk) end() (err error) {
 			b.collect(k + 1)
 		}
 		list := b.sort(b.next[k&1].slots)
-		b.touch(list)
 		for i, s := range list {
+			if i%touchAhead == 0 {
+				b.touch(list[i:min(len(list), i+touchAhead+1)])
+			}
 			if i+1 < len(list) && s>>32 == list[i+1]>>32 && b.superseded(address(s), list[i:]) || b.deletion(address(s)) {
 				continue
 			}
@@ -192,7 +195,7 @@ func (b *bulk) touch(list []uint64) {
 		if list[i]>>32 == list[i-1]>>32 {
 			for _, a := range [...]address{address(list[i-1]), address(list[i])} {
 				if !b.deletion(a) { // where nothing lies, memory may be missing
-					touched |= b.m.word(a)
+					touched |= b.m.word(a) | b.m.word(a+1) // which may be in the next line
 				}
 			}
 		}
@@ -236,10 +239,16 @@ func (b *bulk) sort(list []uint64) []uint64 {
 		low, high = min(low, s>>32), max(high, s>>32)
 	}
 	to := b.spare[:len(list)]
-	for shift := 0; shift < bits.Len64(high-low); shift += digit {
-		var ends [1 << digit]uint32
+	width := bits.Len64(high - low)
+	passes := max(1, (width+digit-1)/digit)
+	step := (width + passes - 1) / passes
+	var places [1 << digit]uint32
+	mask := uint64(1)<<step - 1
+	for shift := 0; shift < width; shift += step {
+		ends := places[:mask+1]
+		clear(ends)
 		for _, s := range list {
-			ends[(s>>32-low)>>shift&(1<<digit-1)]++
+			ends[(s>>32-low)>>shift&mask]++
 		}
 		sum := uint32(0)
 		for i, n := range ends {
@@ -247,7 +256,7 @@ func (b *bulk) sort(list []uint64) []uint64 {
 			sum += n
 		}
 		for _, s := range list {
-			at := &ends[(s>>32-low)>>shift&(1<<digit-1)]
+			at := &ends[(s>>32-low)>>shift&mask]
 			to[*at] = s
 			*at++
 		}
