@@ -2,7 +2,6 @@ package netstack
 
 import (
 	"encoding/binary"
-	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,8 +28,7 @@ func (l *loop) poll() {
 	l.asleep.Store(true)
 	if l.mail.empty() {
 		l.stack.stats.sleeps.Add(1)
-		n, err := unix.EpollWait(l.epfd, l.events[:], -1)
-		errno, _ := err.(unix.Errno)
+		n, errno := l.sleep()
 		l.awake()
 		l.spinner.idled(l.stack.opts.Clock.Now() - began)
 		l.handle(n, errno)
@@ -55,7 +53,9 @@ func (l *loop) spin(began time.Duration) bool {
 			return false
 		}
 		if look%looksPerYield == 0 && l.stack.opts.tuning.yield {
-			runtime.Gosched()
+			if l.rest(); len(l.dirty) > 0 {
+				return true // what a subtask has left
+			}
 		}
 	}
 }
