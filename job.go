@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/overtake-stream/overtake/perf"
 )
@@ -16,12 +17,14 @@ type Job struct {
 	opts  Options
 	nodes []*node
 	clock perf.Clock // of a test; nil: the system's
+
+	freeEvery time.Duration // how often idle network memory is given back
 }
 
 // NewJob returns an empty job. The name identifies it to other workers and to
 // its checkpoints. Problems with opts are reported by Run.
 func NewJob(name string, opts Options) *Job {
-	return &Job{name: name, opts: opts.withDefaults()}
+	return &Job{name: name, opts: opts.withDefaults(), freeEvery: freeEvery}
 }
 
 // Run runs the job to the end of its sources. It returns nil when every record

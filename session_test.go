@@ -92,17 +92,17 @@ func TestSessionsCountOnceWhateverFails(t *testing.T) {
 	for _, disk := range []bool{false, true} {
 		for _, mode := range []overtake.CheckpointMode{overtake.Aligned, overtake.Unaligned, overtake.Auto} {
 			t.Run(fmt.Sprint(mode, disk), func(t *testing.T) {
-				const n = 20_000
+				n := uint64(20_000)
 				seed := uint64(time.Now().UnixNano())
 				t.Log("seed", seed)
 				opts := small(3)
 				opts.Checkpoints = overtake.Checkpoints{Store: checkpoint.NewMemory(), Interval: time.Millisecond, Mode: mode, AlignmentTimeout: time.Millisecond}
 				opts.Restart = overtake.Restart{Attempts: 1000, Delay: time.Millisecond}
-				if disk {
-					opts.StateDir = t.TempDir()
+				if disk { // which is slow
+					n, opts.StateDir, opts.Checkpoints.Interval = 3000, t.TempDir(), 5*time.Millisecond
 				}
 				var sink memory.Committed[windowed]
-				if err := sessionJob(opts, n, newFaulty(seed, 4, n), &sink).Run(context.Background()); err != nil {
+				if err := sessionJob(opts, n, newFaulty(seed, 3, int64(n)), &sink).Run(context.Background()); err != nil {
 					t.Fatal(err)
 				}
 				verifySessions(t, sink.Records(), n)

@@ -121,8 +121,9 @@ func bufferSnapshot(arena *bufferpool.Arena) perf.BufferSnapshot {
 	l := arena.Ledger()
 	s := perf.BufferSnapshot{
 		SegmentBytes: arena.SegmentSize(), Segments: l.Segments, Free: l.Free, InUse: l.InUse,
-		States: map[string]int{}, Pools: []perf.PoolSnapshot{},
+		States: map[string]int{}, Pools: []perf.PoolSnapshot{}, FreedBytes: arena.FreedBytes(),
 	}
+	s.ResidentBytes, _ = arena.Resident()
 	for _, p := range l.Pools {
 		p.States[bufferpool.Idle] = p.Idle()
 		pool := perf.PoolSnapshot{Name: p.Name, Min: p.Min, Limit: p.Limit, Held: p.Held, States: map[string]int{}}

@@ -187,7 +187,11 @@ func (w *worker) run() error {
 	if w.coordinator != nil {
 		go w.coordinator.run()
 	}
+	ended, tidy := make(chan struct{}), sync.WaitGroup{}
+	tidy.Go(func() { w.freeIdle(ended) })
 	running.Wait()
+	close(ended)
+	tidy.Wait()
 	w.finish()
 	if w.coordinator != nil {
 		<-w.coordinator.over // it has ended the job, or the job has failed

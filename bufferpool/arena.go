@@ -55,7 +55,7 @@ func New(o Options) (*Arena, error) {
 		a.descs[i].refs.Store(1)
 		a.mu.free.push(uint32(i))
 	}
-	a.mu.idle.low, a.mu.idle.blank = n, n
+	a.mu.idle.low = n
 	return a, nil
 }
 

@@ -9,9 +9,9 @@ import (
 
 // idleMemory is what the arena knows of segments that lie free for long.
 type idleMemory struct {
-	low   int   // the fewest free segments since the last look: so many, at the bottom, have not moved
-	blank int   // so many at the bottom have been given back, or were never used
-	cold  stack // scratch of FreeIdle
+	low  int   // the fewest free segments since the last look: so many, at the bottom, have not moved
+	from int   // the next look begins at this one of them
+	cold stack // scratch of FreeIdle
 }
 
 const (
@@ -20,9 +20,10 @@ const (
 )
 
 // FreeIdle gives the memory of segments back to the kernel that have lain free since the call
-// before, and reports how many bytes it was. Nothing is taken from anybody: they stay in the
-// arena, and have memory again when they are written to. Idle segments of pools that hold
-// more than their minimum, which have not moved since then either, become free.
+// before, or idle in a pool, and reports how many bytes it was. Nothing is taken from anybody:
+// they stay in the arena, and have memory again when they are written to. Idle segments of
+// pools that hold more than their minimum become free. Those that a pool's owner has within
+// its own reach keep their memory.
 //
 // Call it every few seconds, from one goroutine. Getting and releasing buffers costs no
 // more for it. It does nothing to an arena with Prefault, and on systems other than Linux.
@@ -42,7 +43,7 @@ func (a *Arena) FreeIdle() (bytes int64) {
 		bytes += freed
 		cold = cold[n:]
 	}
-	a.endLook(end, len(cold) == 0)
+	bytes += a.endLook()
 	a.freed.Add(bytes)
 	return bytes
 }
@@ -56,10 +57,12 @@ func (a *Arena) coldSegments() (cold stack, end int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	m := &a.mu.idle
-	m.blank = min(m.blank, m.low)
-	end = min(m.low, m.blank+idleLook)
-	m.cold = append(m.cold[:0], a.mu.free[m.blank:end]...)
-	m.low = len(a.mu.free)
+	if m.from >= m.low {
+		m.from = 0
+	}
+	end = min(m.low, m.from+idleLook)
+	m.cold = append(m.cold[:0], a.mu.free[m.from:end]...)
+	m.low, m.from = len(a.mu.free), end
 	return m.cold, end
 }
 
@@ -71,6 +74,11 @@ func (a *Arena) discardFree(list stack, end int) (bytes int64, ok bool) {
 	if a.mu.closed || a.mu.idle.low < end {
 		return 0, false
 	}
+	return a.discardSorted(list), true
+}
+
+// discardSorted gives the memory of segments back that nobody can get meanwhile.
+func (a *Arena) discardSorted(list stack) (bytes int64) {
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[n] == list[n-1]+1 {
@@ -79,7 +87,7 @@ func (a *Arena) discardFree(list stack, end int) (bytes int64, ok bool) {
 		bytes += a.discardRun(int(list[0]), n)
 		list = list[n:]
 	}
-	return bytes, true
+	return bytes
 }
 
 // discardRun gives back the pages of n neighbours that hold nothing else.
@@ -91,39 +99,44 @@ func (a *Arena) discardRun(first, n int) int64 {
 			invariant.Check(a.descs[i].gen == 0 || invariant.Poisoned(a.segmentOf(uint32(i))), "buffer %d was written to after its release", i)
 		}
 	}
-	if len(pages) == 0 || discard(pages) != nil {
+	// What was given back may have come back: the kernel fills a huge page as a whole.
+	bytes, ok := resident(pages)
+	if !ok || bytes == 0 || discard(pages) != nil {
 		return 0
 	}
 	invariant.Poison(pages) // whoever writes to it is still to be found
-	return int64(len(pages))
+	return bytes
 }
 
-// endLook notes what has been given back, and lets pools give back what they do not use.
-func (a *Arena) endLook(end int, done bool) {
+// endLook gives back what pools do not use.
+func (a *Arena) endLook() (bytes int64) {
 	a.mu.Lock()
-	if done && a.mu.idle.low >= end {
-		a.mu.idle.blank = end
-	}
 	for _, p := range *a.pools.Load() {
 		if p != nil && !p.gone {
-			a.reclaimIdle(p)
+			bytes += a.lookAt(p)
 		}
 	}
 	a.mu.idle.low = len(a.mu.free)
 	a.unlockAndWake()
+	return bytes
 }
 
-// reclaimIdle moves segments that have been idle in p since the last look to the free ones, as
-// far as it holds more than its minimum. Caller holds mu.
-func (a *Arena) reclaimIdle(p *Pool) {
+// lookAt moves segments that have been idle in p since the last look to the free ones, as far
+// as it holds more than its minimum, and gives the memory of the others back. Caller holds mu.
+func (a *Arena) lookAt(p *Pool) (bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	still := 0
-	for still < min(len(p.looked), len(p.mu.returned)) && p.looked[still] == p.mu.returned[still] {
+	now, still := p.mu.returned, 0
+	for still < min(len(p.looked), len(now)) && p.looked[still] == now[still] {
 		still++
 	}
 	a.reclaim(p, &p.mu.returned, min(still, p.held-p.opts.Min))
+	list := p.mu.returned[:min(still, len(p.mu.returned), max(1, idleBatch/a.segment))]
+	a.mu.idle.cold = append(a.mu.idle.cold[:0], list...)
+	slices.Sort(a.mu.idle.cold)
+	bytes = a.discardSorted(a.mu.idle.cold)
 	p.looked = append(p.looked[:0], p.mu.returned...)
+	return bytes
 }
 
 // Fit says that the buffer will hold at most n bytes of payload. Memory behind them that was
@@ -150,6 +163,14 @@ func (b Buffer) Fit(n int) {
 		a.freed.Add(int64(len(tail)))
 		d.fits = end
 	}
+}
+
+// Resident is how many bytes of the arena are in memory; ok is false where the system does not
+// say: others than Linux. It asks the kernel about every page.
+func (a *Arena) Resident() (bytes int64, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock() // nobody unmaps it
+	return resident(a.mem)
 }
 
 func roundUp(n int) int   { return roundDown(n + os.Getpagesize() - 1) }

@@ -7,14 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident is how many bytes of the arena are in memory; ok is false where the system does not
-// say. It asks the kernel about every page: a millisecond for some GiB.
-func (a *Arena) Resident() (bytes int64, ok bool) {
+// resident is how many bytes of whole pages are in memory.
+func resident(mem []byte) (bytes int64, ok bool) {
 	var seen [16384]byte // a byte for each page
 	page := os.Getpagesize()
-	a.mu.Lock()
-	defer a.mu.Unlock() // nobody unmaps it
-	for mem := a.mem; len(mem) > 0; {
+	for len(mem) > 0 {
 		part := mem[:min(len(mem), len(seen)*page)]
 		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&part[0])), uintptr(len(part)), uintptr(unsafe.Pointer(&seen[0]))); errno != 0 {
 			return 0, false

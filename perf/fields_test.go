@@ -21,7 +21,7 @@ EdgeSnapshot.Input SenderSnapshot.Subtask SenderSnapshot.Channels SenderSnapshot
 SenderSnapshot.Credits SenderSnapshot.StarvedChannels SenderSnapshot.PoolHeld SenderSnapshot.PoolLimit
 ReceiverSnapshot.Subtask ReceiverSnapshot.Channels ReceiverSnapshot.QueuedBuffers
 BufferSnapshot.SegmentBytes BufferSnapshot.Segments BufferSnapshot.Free BufferSnapshot.InUse BufferSnapshot.States
-PoolSnapshot.Min PoolSnapshot.Limit PoolSnapshot.Held PoolSnapshot.States
+BufferSnapshot.ResidentBytes PoolSnapshot.Min PoolSnapshot.Limit PoolSnapshot.Held PoolSnapshot.States
 ConnectionSnapshot.Worker ConnectionSnapshot.Peer ConnectionSnapshot.Cookie ConnectionSnapshot.Channels ConnectionSnapshot.Credits
 ConnectionSnapshot.StarvedChannels ConnectionSnapshot.QueuedBuffers ConnectionSnapshot.QueuedBytes
 LatencySnapshot.Subtask LatencySnapshot.Times LatencySnapshot.OffsetError LatencySnapshot.Lost

@@ -32,6 +32,9 @@ func (s *JobSnapshot) Since(earlier *JobSnapshot) JobSnapshot {
 		n := s.Network.since(earlier.Network)
 		d.Network = &n
 	}
+	if !again {
+		d.Buffers.FreedBytes -= earlier.Buffers.FreedBytes
+	}
 	d.Connections = slices.Clone(s.Connections)
 	for i := range d.Connections {
 		if !again {

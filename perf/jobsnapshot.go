@@ -144,6 +144,9 @@ type BufferSnapshot struct {
 	InUse        int            `json:"in_use"`
 	States       map[string]int `json:"states"` // buffers in use, by what for; "idle": they wait in a pool
 	Pools        []PoolSnapshot `json:"pools"`
+
+	ResidentBytes int64 `json:"resident_bytes"` // that are in memory; 0 on systems other than Linux
+	FreedBytes    int64 `json:"freed_bytes"`    // given back to the system so far, since they lay idle
 }
 
 // PoolSnapshot is the account of a pool of buffers.

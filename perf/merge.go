@@ -90,6 +90,8 @@ func (b *BufferSnapshot) merge(part *BufferSnapshot) {
 	b.Segments += part.Segments
 	b.Free += part.Free
 	b.InUse += part.InUse
+	b.ResidentBytes += part.ResidentBytes
+	b.FreedBytes += part.FreedBytes
 	if b.States == nil {
 		b.States = map[string]int{}
 	}

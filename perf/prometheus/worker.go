@@ -15,6 +15,10 @@ func bufferMetrics() []metric {
 			}},
 		{Metric{"overtake_buffer_segment_size_bytes", gauge, nil, "The size of one network buffer."},
 			func(s *perf.JobSnapshot, out *sink) { out.value(float64(s.Buffers.SegmentBytes)) }},
+		{Metric{"overtake_buffer_resident_bytes", gauge, nil, "How much of the worker's network buffers is in memory. Linux says so; elsewhere it is 0."},
+			func(s *perf.JobSnapshot, out *sink) { out.value(float64(s.Buffers.ResidentBytes)) }},
+		{Metric{"overtake_buffer_freed_bytes_total", counter, nil, "Memory of network buffers that was given back to the system as it lay idle, or as buffers are filled less far."},
+			func(s *perf.JobSnapshot, out *sink) { out.value(float64(s.Buffers.FreedBytes)) }},
 	}
 }
 
