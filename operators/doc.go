@@ -5,8 +5,8 @@
 //
 // Operators joined by forward edges of equal parallelism are fused into a chain
 // and call each other directly with typed values: no encoding, no boxing, no
-// channel. A hop is one interface call (Collector.Collect) and the call of the
-// user's function. At the end of a chain an edge writer encodes the value into
+// channel. A hop is one call (Collector.Collect) and the call of the user's function;
+// records of one size go in runs, where the first call is one for a run (Runner). At the end of a chain an edge writer encodes the value into
 // the open buffer of a subpartition; at the start of the next chain a decoder
 // reads it there, often in place.
 //

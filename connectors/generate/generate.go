@@ -90,6 +90,9 @@ func (r *reader[T]) Read(out *operators.Output[T]) (operators.Status, error) {
 			out.BeginSplit(r.shares[i].split)
 		}
 	}
+	if len(r.shares) == 1 {
+		return r.readDue(&r.shares[0], out), nil
+	}
 	for {
 		s := r.first()
 		switch {
@@ -123,8 +126,7 @@ func (r *reader[T]) readAll(s *share, out *operators.Output[T]) operators.Status
 			if !out.Ready() {
 				return operators.More
 			}
-			out.Collect(r.f(s.next))
-			s.next += s.step
+			r.readSome(s, out)
 			continue
 		}
 		next, step := s.next, s.step
@@ -137,6 +139,46 @@ func (r *reader[T]) readAll(s *share, out *operators.Output[T]) operators.Status
 		s.next = next
 		out.CollectBatch(n, false)
 	}
+	return operators.Ended
+}
+
+// readSome reads a few records one by one.
+func (r *reader[T]) readSome(s *share, out *operators.Output[T]) {
+	for n := 0; n < 16 && s.next < r.opts.Count && out.Ready(); n++ {
+		out.Collect(r.f(s.next))
+		s.next += s.step
+	}
+}
+
+// readDue reads the only share, with a rate: at once what is due.
+func (r *reader[T]) readDue(s *share, out *operators.Output[T]) operators.Status {
+	out.Split(s.split)
+	for s.next < r.opts.Count {
+		if !out.Ready() {
+			return operators.More
+		}
+		due := s.due(r.gap)
+		if wait := r.until(due); wait > 0 {
+			r.timer.Reset(max(wait, minWait))
+			return operators.Idle
+		}
+		batch, times := out.Batch()
+		if len(batch) == 0 {
+			out.CollectAt(r.f(s.next), due/int64(time.Millisecond))
+			s.next += s.step
+			continue
+		}
+		n := 0
+		for ; n < len(batch) && s.next < r.opts.Count; n++ {
+			if due = s.due(r.gap); r.until(due) > 0 {
+				break
+			}
+			batch[n], times[n] = r.f(s.next), due/int64(time.Millisecond)
+			s.next += s.step
+		}
+		out.CollectBatch(n, true)
+	}
+	out.EndSplit(s.split)
 	return operators.Ended
 }
 
