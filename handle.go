@@ -84,15 +84,33 @@ func (h *Handle) run(a *attempt) {
 	for {
 		err := a.worker.run()
 		a.copies.end(err)
-		wait, ok := h.again(again, err)
-		if err == nil || h.keep == nil || h.ctx.Err() != nil || !h.restartable(err) || !ok {
+		next, err := h.restart(a, again, err)
+		if next == nil {
 			h.err = h.conclude(cancelled(h.ctx, err))
 			return
 		}
+		a = next
+	}
+}
+
+// restart makes the next attempt after one has ended with err. A store that cannot be asked
+// fails an attempt as well. Without another attempt, it returns the last one's error.
+func (h *Handle) restart(old *attempt, again *restarts, err error) (*attempt, error) {
+	for {
+		wait, ok := h.again(again, err)
+		if err == nil || h.keep == nil || h.ctx.Err() != nil || !h.restartable(err) || !ok {
+			return nil, err
+		}
 		h.job.opts.Log.Warn("the job failed and is restarted", "error", err, "in", wait)
-		if a, err = h.restart(a, wait); err != nil {
-			h.err = h.conclude(err)
-			return
+		select {
+		case <-time.After(wait):
+		case <-h.ctx.Done():
+			return nil, err
+		}
+		var next *attempt
+		if next, err = h.attempt(); err == nil {
+			h.enter(old, next)
+			return next, nil
 		}
 	}
 }
@@ -118,34 +136,24 @@ func (h *Handle) again(r *restarts, err error) (wait time.Duration, again bool) 
 	return r.after(err, time.Now())
 }
 
-// restart makes the next attempt after a pause.
-func (h *Handle) restart(old *attempt, wait time.Duration) (*attempt, error) {
-	select {
-	case <-time.After(wait):
-	case <-h.ctx.Done():
-		return nil, context.Cause(h.ctx)
-	}
-	a, err := h.attempt()
-	if err != nil {
-		return nil, err
-	}
+// enter makes next the present attempt.
+func (h *Handle) enter(old, next *attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if c := old.worker.coordinator; c != nil {
 		h.mu.history = append(h.mu.history, c.history()...)
 	}
-	h.mu.attempt = a
+	h.mu.attempt = next
 	h.mu.restarts++
 	if h.mu.drained {
-		a.worker.drain()
+		next.worker.drain()
 	}
-	return a, nil
 }
 
 // restartable reports whether another attempt can do better than the one that failed
 // with err. A copy leaves that to the process that started it.
 func (h *Handle) restartable(err error) bool {
-	return !IsCopy() && !errors.Is(err, ErrRestore) && !errors.Is(err, operators.ErrLayout)
+	return !IsCopy() && !errors.Is(err, ErrRestore) && !errors.Is(err, ErrDamaged) && !errors.Is(err, operators.ErrLayout)
 }
 
 // conclude ends what outlives the attempts.

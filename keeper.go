@@ -76,6 +76,11 @@ func (k *keeper) next(ctx context.Context) error {
 	if k == nil || k.store == nil {
 		return nil
 	}
+	if m, ok := k.store.(checkpoint.Mender); ok {
+		if err := m.Mend(ctx); err != nil {
+			return err
+		}
+	}
 	if err := k.survey(ctx); err != nil {
 		return err
 	}
@@ -141,6 +146,8 @@ func (k *keeper) choose(ctx context.Context) error {
 		return nil
 	case !errors.Is(err, checkpoint.ErrNotFound):
 		return err
+	case len(skipped) > 0:
+		return fmt.Errorf("%w: to begin anew, name another place for them, or \"none\" as what to go on from: %w", ErrDamaged, errors.Join(skipped...))
 	case k.opts.From == "latest":
 		return nil
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/overtake-stream/overtake/internal/recovery"
 )
 
+// ErrDamaged says that there are checkpoints, and none of them is whole. The job does not begin
+// anew by itself: what it has put out already would come a second time.
+var ErrDamaged = errors.New("no checkpoint is whole")
+
 // ErrRestore says that the checkpoint does not fit the job.
 var ErrRestore = errors.New("the checkpoint does not fit the job")
 

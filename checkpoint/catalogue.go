@@ -30,12 +30,11 @@ func openCatalogue(l layout) (*catalogue, error) {
 		CacheSize:          1 << 20,
 		MemTableSize:       1 << 20,
 		MaxOpenFiles:       64,
+		DisableTableStats:  true, // a failed Open does not wait for them, and they crash; it is small
 		EventListener:      &pebble.EventListener{BackgroundError: c.guard.fail},
 	}
-	// The default scheduler of compactions has a goroutine that ticks all the time, and
-	// that is left behind when opening fails. This is the same one without it, which is
-	// enough as the number of compactions that may run does not change.
-	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
+	compactions := newScheduler()
+	o.Experimental.CompactionScheduler = compactions
 	err := c.do(func() (err error) {
 		c.db, err = pebble.Open(c.path, o)
 		return err
@@ -46,6 +45,7 @@ func openCatalogue(l layout) (*catalogue, error) {
 		}
 		return nil, err
 	}
+	compactions.open.Store(true)
 	return c, nil
 }
 

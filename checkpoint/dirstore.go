@@ -55,6 +55,24 @@ func lockError(path string, err error) error {
 	return ioError("lock", path, err)
 }
 
+// Mend implements Mender.
+func (s *dirStore) Mend(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.use(ctx); err != nil || s.broken == nil {
+		return err
+	}
+	if s.cat != nil {
+		_ = s.cat.close() // it is what failed, perhaps, and it is made again
+		s.cat = nil
+	}
+	if err := s.start(); err != nil {
+		return err
+	}
+	s.doubted, s.broken = map[ID]bool{}, nil
+	return nil
+}
+
 // stop closes what is open.
 func (s *dirStore) stop() error {
 	var err error
@@ -219,12 +237,11 @@ func (s *dirStore) Latest(ctx context.Context) (*Manifest, []error, error) {
 	return nil, skipped, fmt.Errorf("checkpoint that is whole in %s: %w", s.root, ErrNotFound)
 }
 
-// hindered says whether something other than the disk's condition kept a file from being
-// read, such as the limit of open files. It may be whole, so going back to an older
-// checkpoint would be a mistake.
+// hindered says whether something kept a file from being read: the disk, or the limit of open
+// files. It may be whole, so going back to an older checkpoint would be a mistake.
 func hindered(err error) bool {
 	var failed *IOError
-	return errors.As(err, &failed) && !errors.Is(err, syscall.EIO)
+	return errors.As(err, &failed)
 }
 
 // Verify implements Store.

@@ -84,23 +84,24 @@ func (e *InvalidError) Unwrap() []error { return e.Problems }
 
 // DoubtError says that the storage failed at the commit point, so that it is not
 // known whether the checkpoint will be there after a restart. If it is, it is whole.
-// The store refuses further changes: stop the job, and open the store again.
+// The store refuses further changes until it is mended (Mender), or opened again. A job does
+// that when it is restarted.
 type DoubtError struct {
 	Checkpoint ID
 	Err        error
 }
 
 func (e *DoubtError) Error() string {
-	return fmt.Sprintf("checkpoint: whether %d was published is unknown: stop the job and open the store again to learn it: %v", e.Checkpoint, e.Err)
+	return fmt.Sprintf("checkpoint: whether %d was published is unknown: restart the job to learn it: %v", e.Checkpoint, e.Err)
 }
 func (e *DoubtError) Unwrap() error { return e.Err }
 
 // BrokenError says that a change of the store was refused, since an earlier one
 // failed in a way (Err) that left the store's view of the disk uncertain. Reading
-// goes on. Opening the store again mends it.
+// goes on. Mender.Mend, or opening the store again, mends it.
 type BrokenError struct{ Err error }
 
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("checkpoint: the store takes no changes after an earlier failure: close it and open it again: %v", e.Err)
+	return fmt.Sprintf("checkpoint: the store takes no changes after an earlier failure: restart the job, which mends it: %v", e.Err)
 }
 func (e *BrokenError) Unwrap() error { return e.Err }

@@ -84,6 +84,15 @@ type Store interface {
 	Close() error
 }
 
+// Mender is a Store that need not be opened again after a failure that left it broken.
+type Mender interface {
+	// Mend finds out what is in the store, checkpoints in doubt included, and lets it take
+	// changes again, as closing and opening it would. Blobs may be read meanwhile, and no
+	// checkpoint may be in the making. It does nothing to a store that is not broken. If it
+	// fails, the store is as it was, and it may be tried again.
+	Mend(ctx context.Context) error
+}
+
 // Summary is what List tells of a checkpoint. Of a damaged one, ID and Damaged are
 // set, and the rest as far as it is known.
 type Summary struct {

@@ -80,6 +80,9 @@ func (b *blobs) Open(ctx context.Context, ref checkpoint.BlobRef) (io.ReadCloser
 	return io.NopCloser(b.codec.Reader(chunks, ref, b.name(chunks.key))), nil
 }
 
+// void is in the place of a manifest that must not come any more.
+const void = "void\n"
+
 // Manifest implements checkpoint.Blobs.
 func (b *blobs) Manifest(ctx context.Context, id checkpoint.ID) (*checkpoint.Manifest, error) {
 	if err := ctx.Err(); err != nil {
@@ -89,6 +92,9 @@ func (b *blobs) Manifest(ctx context.Context, id checkpoint.ID) (*checkpoint.Man
 	data, err := b.get(ctx, key, 0, checkpoint.MaxManifest+1)
 	if err != nil {
 		return nil, err
+	}
+	if string(data) == void {
+		return nil, fmt.Errorf("%s, whose publication was given up: %w", b.name(key), checkpoint.ErrNotFound)
 	}
 	m, err := checkpoint.DecodeManifest(b.name(key), data)
 	if err == nil && m.ID != id {

@@ -60,11 +60,29 @@ func (s *store) Publish(ctx context.Context, m *checkpoint.Manifest) error {
 	case err == nil:
 		s.known[m.ID] = m.BlobSet()
 	case lost:
-		// A request on its way may still arrive, so looking would not settle it.
-		s.doubted[m.ID], s.broken = true, err
+		s.doubted[m.ID] = true
 		return &checkpoint.DoubtError{Checkpoint: m.ID, Err: err}
 	}
 	return err
+}
+
+// Mend implements checkpoint.Mender. A request on its way may still arrive, so looking for the
+// manifest of a checkpoint in doubt would not settle anything. Taking its place does: one of the
+// two conditional puts is the first, and the other comes to nothing, however late.
+func (s *store) Mend(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.use(ctx); err != nil {
+		return err
+	}
+	for id := range s.doubted {
+		_, err := s.put(ctx, manifestKey(id), []byte(void), s.nextWrite())
+		if err != nil && !errors.Is(err, checkpoint.ErrExists) {
+			return err
+		}
+		delete(s.doubted, id)
+	}
+	return nil
 }
 
 // owners are the blobs that manifests refer to.
@@ -93,6 +111,9 @@ func (s *store) owners(ctx context.Context, except checkpoint.ID) (owners, error
 			_, err := s.manifest(ctx, id)
 			if damaged(err) {
 				all.unknown = max(all.unknown, id)
+				continue
+			}
+			if errors.Is(err, checkpoint.ErrNotFound) { // void
 				continue
 			}
 			if err != nil {

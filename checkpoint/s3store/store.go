@@ -23,8 +23,7 @@ type store struct {
 
 	mu      sync.Mutex             // held during changes, and while looking at what follows
 	known   map[checkpoint.ID]refs // of manifests that were read or put, which do not change
-	doubted map[checkpoint.ID]bool // put, with an unknown outcome
-	broken  error                  // why there are no more changes, nil if there are
+	doubted map[checkpoint.ID]bool // put, with an unknown outcome: no more changes until Mend
 	closed  bool
 }
 
@@ -55,8 +54,8 @@ func (s *store) change(ctx context.Context) error {
 	if err := s.use(ctx); err != nil {
 		return err
 	}
-	if s.broken != nil {
-		return &checkpoint.BrokenError{Err: s.broken}
+	for id := range s.doubted {
+		return &checkpoint.BrokenError{Err: fmt.Errorf("whether %d was published is unknown", id)}
 	}
 	return nil
 }
