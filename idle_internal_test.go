@@ -39,7 +39,7 @@ func startIdleJob(t *testing.T) *idleJob {
 	in := From(job, memory.Channel(j.values), WithParallelism(1))
 	spread := Map(in.Rebalance(), func(v uint64) [16]uint64 { return [16]uint64{v} })
 	To(spread.Rebalance(), memory.Func(func([16]uint64) error {
-		for begin := time.Now(); j.slow.Load() && time.Since(begin) < 200*time.Microsecond; {
+		for begin := time.Now(); j.slow.Load() && time.Since(begin) < 40*time.Microsecond; {
 		}
 		return nil
 	}), WithParallelism(1))
@@ -67,7 +67,7 @@ func (j *idleJob) feed(stop <-chan struct{}) {
 // until waits until the resident memory fits.
 func (j *idleJob) until(what string, fits func(resident int64) bool) int64 {
 	j.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		n := j.handle.Snapshot().Buffers.ResidentBytes
 		if fits(n) {
 			return n
@@ -107,5 +107,22 @@ func TestAnIdleJobGivesNetworkMemoryBack(t *testing.T) {
 	j.until("idle", func(n int64) bool { return n <= own })
 	if j.handle.Snapshot().Buffers.FreedBytes == 0 {
 		t.Error("nothing was given back")
+	}
+}
+
+// A job whose consumers have become slow fills its buffers less far, and gives back what is
+// behind.
+func TestAJobThatIsHeldUpGivesNetworkMemoryBack(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	j := startIdleJob(t)
+	defer j.end()
+	stop := make(chan struct{})
+	go j.feed(stop)
+	defer func() { close(stop); <-j.over }()
+	j.slow.Store(true)
+	full := j.until("full", func(n int64) bool { return n > 1536<<10 })
+	j.until("slow", func(n int64) bool { return n < full/2 })
+	if n := j.handle.Buffers().InUse; n < 20 {
+		t.Errorf("%d buffers are in use, though the job is held up", n)
 	}
 }

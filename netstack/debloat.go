@@ -9,6 +9,7 @@ type debloat struct {
 	fill    int           // bytes that an open buffer may take; the whole payload at first
 	sealed  int64         // bytes sealed since the last look
 	refused bool          // Available was false since then
+	fits    bool          // buffers have been filled less far: memory behind them is given back
 	rate    float64       // bytes a second, a moving average; 0: not known
 	last    time.Duration // time of the last look
 }

@@ -184,7 +184,9 @@ func (p *Partition) next(sub, n int) []byte {
 		return b.mem
 	}
 	b.mem, b.at, b.since = b.buf.Space(), len(p.open), now
-	if fill := max(p.debloat.fill, n); fill < len(b.mem) {
+	if fill := min(max(p.debloat.fill, n), len(b.mem)); fill < len(b.mem) || p.debloat.fits {
+		p.debloat.fits = true
+		b.buf.Fit(fill)
 		b.mem = b.mem[:fill:fill]
 	}
 	p.open = append(p.open, sub)
