@@ -22,6 +22,10 @@ func (g Groups) Contains(group int) bool { return g.First <= group && group < g.
 
 // hashes is the range of hashes of the groups, lo to hi exclusive.
 func (g Groups) hashes(max int) (lo, hi uint64) {
+	if max&(max-1) == 0 { // as it mostly is: states ask for each record, and would divide twice
+		shift := (32 - bits.TrailingZeros(uint(max))) & 63
+		return uint64(g.First) << shift, uint64(g.End) << shift
+	}
 	up := func(group int) uint64 { return (uint64(group)<<32 + uint64(max) - 1) / uint64(max) }
 	return up(g.First), up(g.End)
 }
