@@ -33,6 +33,11 @@
 //     owner's own stack is empty while the pool holds more than that.
 //   - A waiter is woken whenever its pool could get something, whoever else could.
 //
+// # Memory
+//
+// Pages are touched by use. Arena.FreeIdle gives those back that have lain free since it
+// was called last, Buffer.Fit those behind what a buffer will hold.
+//
 // # Ownership
 //
 // Get, GetOverdraft, Available, NotifyAvailable and Recycle belong to the pool's
