@@ -92,8 +92,11 @@ func (a *Arena) discardSorted(list stack) (bytes int64) {
 
 // discardRun gives back the pages of n neighbours that hold nothing else.
 func (a *Arena) discardRun(first, n int) int64 {
-	start, end := first*a.segment, (first+n)*a.segment
-	pages := a.mem[roundUp(start):roundDown(end)]
+	start, end := roundUp(first*a.segment), roundDown((first+n)*a.segment)
+	if start >= end { // they are less than a page
+		return 0
+	}
+	pages := a.mem[start:end]
 	if invariant.Enabled {
 		for i := first; i < first+n; i++ {
 			invariant.Check(a.descs[i].gen == 0 || invariant.Poisoned(a.segmentOf(uint32(i))), "buffer %d was written to after its release", i)
