@@ -124,11 +124,16 @@ func (discard[T]) Runs(*Context) func(*Run[T]) { return func(*Run[T]) {} }
 // Runs implements Runner.
 func (s *writer[T]) Runs(ctx *Context) func(*Run[T]) {
 	return func(r *Run[T]) {
-		w := s.w
+		w, times, hashes := s.w, r.Times, r.Hashes
 		r.begin(ctx)
-		for i := range r.Values {
-			r.enter(ctx, i)
-			if err := w.Write(r.Values[i]); err != nil {
+		for i, v := range r.Values {
+			if times != nil { // as enter does, which is not inlined here
+				ctx.Time = times[i]
+			}
+			if hashes != nil {
+				ctx.Hash = hashes[i]
+			}
+			if err := w.Write(v); err != nil {
 				ctx.Fail(err)
 				return
 			}
