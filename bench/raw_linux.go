@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -89,6 +90,14 @@ func rawSocket(addr string) (int, unix.Sockaddr, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic")
 	return fd, sa, err
+}
+
+// unpaced gives a baseline's connection the same congestion control, before it is made.
+func unpaced(_, _ string, raw syscall.RawConn) error {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic")
+	})
+	return nil
 }
 
 func cpuTime() time.Duration {

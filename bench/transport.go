@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -90,7 +91,8 @@ func (w wire) addresses(n int) (addrs []string, cleanup func(), err error) {
 
 // listen is for a baseline's receiver.
 func (w wire) listen(addr string) (net.Listener, error) {
-	l, err := net.Listen(w.network(), addr)
+	lc := net.ListenConfig{Control: unpaced}
+	l, err := lc.Listen(context.Background(), w.network(), addr)
 	if err != nil || w.Transport != overTLS {
 		return l, err
 	}
@@ -101,7 +103,8 @@ func (w wire) listen(addr string) (net.Listener, error) {
 // dial waits for the other process to listen.
 func (w wire) dial(addr string) (net.Conn, error) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		conn, err := net.Dial(w.network(), addr)
+		d := net.Dialer{Control: unpaced}
+		conn, err := d.Dial(w.network(), addr)
 		if err != nil && time.Now().Before(deadline) {
 			continue
 		}

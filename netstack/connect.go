@@ -50,6 +50,7 @@ func (s *Stack) listen() error {
 			return fmt.Errorf("netstack: worker %d: %w", s.opts.Index, err)
 		}
 	}
+	unpacedListener(l)
 	s.mu.Lock()
 	s.mu.listener = l
 	closed := s.mu.state == stackClosed
@@ -212,7 +213,7 @@ func (s *Stack) hopeless(err error) bool {
 }
 
 func (s *Stack) dialOnce(peer int) error {
-	d := net.Dialer{Timeout: s.opts.HandshakeTimeout}
+	d := net.Dialer{Timeout: s.opts.HandshakeTimeout, Control: unpaced}
 	d.SetMultipathTCP(false)
 	raw, err := d.DialContext(s.meet.ctx, s.opts.Network, s.opts.Peers[peer])
 	if err != nil {

@@ -40,10 +40,29 @@ func tune(nc net.Conn) {
 	})
 }
 
-// tuneTCP: the system's default congestion control may be one for the internet:
-// bbr moved 0.63x of cubic over loopback.
+// unpaced sets the congestion control of a socket that is going to be connected: the
+// system's default may be one for the internet. bbr moved 0.63x of cubic over loopback. It
+// must not even be there when the connection is made, for it turns on pacing by timers,
+// and nothing turns that off again.
+func unpaced(_, _ string, raw syscall.RawConn) error {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic") // fails with Unix sockets
+	})
+	return nil
+}
+
+// unpacedListener does it for connections that are accepted: they inherit it.
+func unpacedListener(l net.Listener) {
+	sc, ok := l.(syscall.Conn)
+	if !ok {
+		return
+	}
+	if raw, err := sc.SyscallConn(); err == nil {
+		_ = unpaced("", "", raw)
+	}
+}
+
 func tuneTCP(fd int) {
-	_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "cubic")
 	set(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	set(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, notSentLowat)
 	set(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, userTimeout)
