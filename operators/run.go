@@ -74,14 +74,6 @@ func (r *Run[T]) enter(ctx *Context, i int) {
 	}
 }
 
-// hash is that of record i.
-func (r *Run[T]) hash(i int) uint32 {
-	if r.Hashes == nil {
-		return 0
-	}
-	return r.Hashes[i]
-}
-
 // first is the run of the first n records.
 func (r *Run[T]) first(n int) Run[T] {
 	f := Run[T]{Values: r.Values[:n], Times: r.Times, Hashes: r.Hashes}
