@@ -1,5 +1,7 @@
 package statecow
 
+import "slices"
+
 // cleaner is the compaction of the log: it takes the segment with the least live
 // share among some, moves what lives to the open segments, a few entries at a
 // time, and frees it. What every base has goes to cold segments, which increments
@@ -11,6 +13,7 @@ package statecow
 // half garbage, and is left alone when memory is short.
 type cleaner struct {
 	victim  *segment
+	renew   bool   // what lives there goes where new entries go
 	cursor  uint32 // slot where the search goes on
 	waitFor int64  // units filled before the next search: the last found nothing
 	moved   int64  // units so far
@@ -33,13 +36,16 @@ func (m *Map) work() {
 	if m.blank == nil {
 		m.prepare()
 	}
+	if len(m.emptied) > 0 {
+		m.retireEmptied()
+	}
+	if len(m.sparse) > 0 && m.clean.victim == nil {
+		m.renewSparse()
+	}
 	if m.log.owed > 0 && (m.clean.victim != nil || m.dirty()) {
 		m.compact(scanPerUnit*m.log.owed + scanAtLeast)
 	}
 	m.log.owed = 0
-	if len(m.emptied) > 0 {
-		m.retireEmptied()
-	}
 	if m.unchecked > 0 {
 		m.freeSome(freeAtOnce)
 	}
@@ -58,6 +64,7 @@ func (m *Map) dirty() bool {
 func (m *Map) compact(n uint32) {
 	c := &m.clean
 	if c.victim == nil {
+		c.renew = false
 		if c.victim = m.findVictim(); c.victim == nil {
 			c.waitFor = m.filled + int64(m.segUnits)
 			return
@@ -147,7 +154,7 @@ func (m *Map) moveEntry(s *segment, off, units uint32) bool {
 		return m.expire(e.hash, a, e.key)
 	}
 	h := &m.hot
-	if s.position(off) < m.bases.oldest() && !m.mutable(a) {
+	if s.position(off) < m.bases.oldest() && !m.mutable(a) && !m.clean.renew {
 		h = &m.cold
 	}
 	if m.room(h, units, false) != nil {
@@ -211,12 +218,35 @@ func (m *Map) retireSegment(s *segment) {
 func (m *Map) retireEmptied() {
 	m.killPending()
 	for i, s := range m.emptied {
-		if s.live == 0 && s.retired.Load() == 0 && s != m.hot.seg && s != m.cold.seg && s != m.clean.victim && !m.tombstonesNeeded(s) {
+		if s.live == 0 && m.atRest(s) {
 			m.retireSegment(s)
 		}
 		m.emptied[i] = nil
 	}
 	m.emptied = m.emptied[:0]
+}
+
+// atRest reports whether a segment is in use, but for nothing else: it is not being filled
+// or cleaned, and has no tombstones that are needed.
+func (m *Map) atRest(s *segment) bool {
+	return s.retired.Load() == 0 && s != m.hot.seg && s != m.cold.seg && s != m.clean.victim && !m.tombstonesNeeded(s)
+}
+
+// lasting is how many snapshots later what lives in a sparse segment will hardly change
+// by itself.
+const lasting = 2
+
+// renewSparse cleans the first segment in which next to nothing has lived for a while. That
+// is written again, to the next increment: so nothing of older ones is needed.
+func (m *Map) renewSparse() {
+	for len(m.sparse) > 0 && m.sparse[0].epoch+lasting <= m.epoch {
+		s := m.sparse[0].seg
+		m.sparse = slices.Delete(m.sparse, 0, 1)
+		if s.live > 0 && m.atRest(s) && !(s.birth < m.newest && m.short()) {
+			m.clean.victim, m.clean.renew = s, true
+			return
+		}
+	}
 }
 
 // compactNow cleans until need bytes are free or nothing is left to clean. It is

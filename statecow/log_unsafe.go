@@ -36,6 +36,7 @@ type log struct {
 	retire     []*segment  // emptied, held by snapshots
 	unchecked  int         // the first of retire that releases since may have freed
 	emptied    []*segment  // nothing lives in them any more; to be looked at by the next work
+	sparse     []sparse    // next to nothing does; in the order in which it came to that
 	epoch      uint64      // snapshots taken
 	open       []*snapshot // not released, as far as known, oldest first
 	newest     uint64      // id of the newest of open; 0 if none
@@ -303,9 +304,24 @@ func (l *log) kill(a address, n uint32) {
 
 // lessIn notes that n units of a segment live no more.
 func (l *log) lessIn(s *segment, n uint32) {
-	if s.live -= n; s.live == 0 {
-		l.emptied = append(l.emptied, s)
+	few := l.segUnits / fewLive
+	if s.live -= n; s.live >= few {
+		return
 	}
+	if s.live == 0 {
+		l.emptied = append(l.emptied, s)
+	} else if s.live+n >= few {
+		l.sparse = append(l.sparse, sparse{s, l.epoch})
+	}
+}
+
+// fewLive is what part of a segment lives where that is next to nothing.
+const fewLive = 16
+
+// sparse is a segment in which next to nothing lives.
+type sparse struct {
+	seg   *segment
+	epoch uint64 // snapshots taken before
 }
 
 // maxEnded is how many ended entries are gathered at most.

@@ -81,7 +81,7 @@ func (r *rolled) restored() *statecow.Map {
 // changes, deletions and new keys elsewhere, and goes on from what it restores now and then.
 func TestLinksInWhichNothingLivesAreLeftOut(t *testing.T) {
 	const keys, window = 20_000, 1000
-	for _, astray := range []int{0, 3, 300} { // changes outside the window
+	for _, astray := range []int{0, 300} { // changes outside the window
 		t.Run(fmt.Sprint(astray), func(t *testing.T) {
 			m, err := statecow.New(statecow.Options{Budget: 64 << 20, SegmentSize: 64 << 10})
 			must(t, err)
@@ -92,7 +92,9 @@ func TestLinksInWhichNothingLivesAreLeftOut(t *testing.T) {
 			r.checkpoint()
 			for round := 1; round <= 90; round++ {
 				for k := range window {
-					r.put((round*window+k)%keys, round)
+					if r.rng.IntN(50) > 0 { // it does not get hold of all
+						r.put((round*window+k)%keys, round)
+					}
 				}
 				for range astray {
 					r.put(r.rng.IntN(keys), round)
@@ -115,10 +117,9 @@ func TestLinksInWhichNothingLivesAreLeftOut(t *testing.T) {
 					s.Release()
 				}
 			}
-			if astray == 0 && (r.left < 50 || len(r.links) > 30) {
+			if r.left < 50 || len(r.links) > 30 {
 				t.Errorf("%d links were left out, %d are left", r.left, len(r.links))
 			}
-			t.Logf("%d links were left out, %d are left", r.left, len(r.links))
 			must(t, r.m.Close())
 		})
 	}
