@@ -26,7 +26,10 @@
 // Compaction (see cleaner) takes segments whose live share is small, moves what
 // lives and frees them, a few entries with each append. It never takes a segment
 // that an open snapshot sees. Entries that every base of an increment has go to
-// segments of their own, which increments skip.
+// segments of their own, which increments skip. A segment in which nothing lives is freed
+// at once; what lives in one where next to nothing has for some snapshots is written again,
+// so that a chain of increments does not need what was written long ago (see
+// snapshot.Oldest).
 //
 // # Ownership and goroutines
 //
