@@ -24,7 +24,7 @@
 // few entries with each operation; nothing stops for a rehash.
 //
 // Compaction (see cleaner) takes segments whose live share is small, moves what
-// lives and frees them, a few entries with each append. It never takes a segment
+// lives and frees them, a few entries with each append. It frees no segment
 // that an open snapshot sees. Entries that every base of an increment has go to
 // segments of their own, which increments skip. A segment in which nothing lives is freed
 // at once; what lives in one where next to nothing has for some snapshots is written again,
