@@ -115,13 +115,21 @@ func (p *part) wants(st entryState) bool {
 
 func (p *part) address(l *log, off uint32) address { return p.slot<<l.shift | off }
 
-// parts lends the parts of the log that hold the changes since a base, in order.
-func (s *snapshot) parts(since Mark, f func(part) error) error {
+// usable reports an error if the changes since a base cannot be had.
+func (s *snapshot) usable(since Mark) error {
 	if s.released.Load() {
 		return ErrReleased
 	}
 	if since != 0 && !slices.Contains(s.bases[:s.nBases], since) {
 		return ErrBase
+	}
+	return nil
+}
+
+// parts lends the parts of the log that hold the changes since a base, in order.
+func (s *snapshot) parts(since Mark, f func(part) error) error {
+	if err := s.usable(since); err != nil {
+		return err
 	}
 	for _, seg := range s.segments() {
 		p := part{slot: seg.slot, to: s.end(seg), deletes: since != 0}

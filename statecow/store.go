@@ -67,7 +67,8 @@ type Snapshot interface {
 	// included, until f returns an error, which it returns. Since 0 it lends all
 	// entries and no deletions. Entries of one key come in order of time.
 	Entries(since Mark, f func(Entry) error) error
-	// Write writes what Entries would lend, in the format of doc.go.
+	// Write writes what Entries would lend, in the format of doc.go. With ErrBase, it has
+	// written nothing.
 	Write(w io.Writer, since Mark) (WriteStats, error)
 	// Release gives up the snapshot. What only it held is freed by the owner's
 	// next maintenance. Any goroutine may call it, once its readers are done;

@@ -9,6 +9,9 @@ import (
 // Write implements Snapshot. A block leaves in one call of w.Write, which gets memory
 // that is reused afterwards, or in two, the second of which gets a view of the log.
 func (s *snapshot) Write(w io.Writer, since Mark) (WriteStats, error) {
+	if err := s.usable(since); err != nil { // before anything is written
+		return WriteStats{}, err
+	}
 	l := &s.log.layout
 	b, _ := s.log.writers.Get().(*blockWriter)
 	b = newBlockWriter(w, streamHeader{l.fixed, l.keySize, l.valueSize, l.valueOff, l.stride, since, s.mark, s.keys}, b)

@@ -98,6 +98,10 @@ func base(h *harness) {
 	if err := third.Entries(first.Mark(), ignore); !errors.Is(err, statecow.ErrBase) {
 		h.Fatalf("increment since an abandoned snapshot: %v", err)
 	}
+	var nothing bytes.Buffer
+	if _, err := third.Write(&nothing, first.Mark()); !errors.Is(err, statecow.ErrBase) || nothing.Len() > 0 {
+		h.Fatalf("writing it: %v, after %d bytes", err, nothing.Len())
+	}
 	h.must(third.Entries(second.Mark(), ignore))
 	h.store.Confirm(second.Mark())
 	h.store.Abandon(second.Mark())
