@@ -17,9 +17,14 @@ import (
 	"github.com/overtake-stream/overtake/perf/probe"
 )
 
+// Waking up costs this process more than reading what has come meanwhile, and looking for
+// connections walks through all sockets of the machine.
 const (
-	pollInterval    = 5 * time.Millisecond
-	refreshInterval = 200 * time.Millisecond
+	pollInterval = 20 * time.Millisecond
+	pollBusy     = 5 * time.Millisecond // after a read of many
+
+	refreshInterval = 200 * time.Millisecond // while there are messages on connections that are not followed
+	refreshIdle     = 2 * time.Second
 )
 
 // Latency follows messages between processes for a while, or until ctx ends, which is
@@ -56,6 +61,9 @@ type session struct {
 	cpu                    time.Duration
 	queues                 []queueReading
 	traps, events          uint64
+
+	refreshed time.Time // when connections were looked for last,
+	foreign   uint64    // and how many messages had been on others by then
 }
 
 func newSession(ctx context.Context, pids []int, opts LatencyOptions) (*session, error) {
@@ -156,44 +164,72 @@ func (s *session) run(ctx context.Context, d time.Duration) error {
 		s.opts.OnAttached()
 	}
 	defer func() { s.ended = time.Now() }()
-	end, refresh := s.attached.Add(d), s.attached.Add(refreshInterval)
+	end := s.attached.Add(d)
 	if s.reader == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(d):
-		}
+		sleep(ctx, d)
 		return nil
 	}
+	wait := pollBusy
+	s.refreshed = s.attached
 	for now := s.attached; ctx.Err() == nil && now.Before(end); now = time.Now() {
-		if err := s.drain(now.Add(pollInterval)); err != nil {
+		sleep(ctx, wait)
+		n, err := s.drain()
+		if err != nil {
 			return err
 		}
-		if now.After(refresh) {
-			refresh = now.Add(refreshInterval)
-			if err := s.flows.refresh(ctx); err != nil && ctx.Err() == nil && !gone(err) {
-				return err
-			}
+		if wait = pollInterval; n > s.reader.BufferSize()/32 {
+			wait = pollBusy
+		}
+		if err := s.refresh(ctx, now); err != nil {
+			return err
 		}
 	}
 	s.kernel.detach()
-	return s.drain(time.Now().Add(pollInterval))
+	_, err := s.drain()
+	return err
+}
+
+// sleep waits for a time, or until ctx ends. Waiting within a system call instead, which the
+// reader would, keeps the Go runtime's monitor awake.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// refresh looks for new connections if it is time to. A message on one that is not followed is
+// the sign of them.
+func (s *session) refresh(ctx context.Context, now time.Time) error {
+	foreign, age := s.matcher.counts.Foreign, now.Sub(s.refreshed)
+	if age < refreshInterval || foreign == s.foreign && age < refreshIdle {
+		return nil
+	}
+	s.refreshed, s.foreign = now, foreign
+	if err := s.flows.refresh(ctx); err != nil && ctx.Err() == nil && !gone(err) {
+		return err
+	}
+	return nil
 }
 
 // gone reports whether a process has ended, which ends nothing else.
 func gone(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
-// drain reads what there is until a time. Nothing wakes the reader: that would cost
-// the programs more than all else.
-func (s *session) drain(deadline time.Time) error {
-	s.reader.SetDeadline(deadline)
+// drain reads what there is, and returns how many bytes that were. Nothing wakes the reader: that
+// would cost the programs more than all else.
+func (s *session) drain() (n int, err error) {
+	s.reader.SetDeadline(time.Now())
 	var r ringbuf.Record
 	for {
 		switch err := s.reader.ReadInto(&r); {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil
+			return n, nil
 		case err != nil:
-			return err
+			return n, err
 		}
+		n += len(r.RawSample)
 		if e, ok := decodeEvent(r.RawSample); ok {
 			s.events++
 			if e.Kind == WriteBegin || e.Kind == Processed {

@@ -97,12 +97,13 @@ struct {
 	__type(value, __u32);
 } procs SEC(".maps");
 
-// woken are threads that are waiting for a processor, since when, and what woke them, if
-// they were not preempted.
+// woken is, of each thread of the processes, since when it has been waiting for a processor, 0: it
+// is not, and what woke it, if it was not preempted. It is kept with the thread: no look-up in a
+// table, insertion or deletion at each switch, and other threads have none.
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, MAX_TASKS);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct arrival);
 } woken SEC(".maps");
 
@@ -193,6 +194,20 @@ static __always_inline struct dir *direction(__u32 i)
 	return i == NONE ? 0 : bpf_map_lookup_elem(&dirs, &i);
 }
 
+// waiting is a thread's wait, 0 if its process is not looked at.
+static __always_inline struct arrival *waiting(struct task_struct *p)
+{
+	struct arrival *w = bpf_task_storage_get(&woken, p, 0, 0);
+	__u32 tgid;
+
+	if (w)
+		return w;
+	tgid = p->tgid;
+	if (!bpf_map_lookup_elem(&procs, &tgid))
+		return 0;
+	return bpf_task_storage_get(&woken, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 static __always_inline __u64 call_began(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
@@ -200,43 +215,33 @@ static __always_inline __u64 call_began(void)
 	return at ? *at : 0;
 }
 
+// What a program has reserved and not submitted yet holds up the reader, which spins. A thread may
+// lose its processor in this program: so all is put together before there is an entry.
 static __always_inline int user(struct pt_regs *ctx, __u32 kind)
 {
-	struct user_event *u;
+	struct user_event u = {.e = {.kind = kind, .dir = NONE, .time = bpf_ktime_get_ns()}};
 	struct flow *f;
 	struct dir *d;
-	__u64 id, now = bpf_ktime_get_ns();
+	__u64 id;
 
-	u = bpf_ringbuf_reserve(&events, sizeof(*u), 0);
-	if (!u) {
-		count(DROPS);
-		return 0;
-	}
-	if (bpf_probe_read_user(&u->m, sizeof(u->m), (void *)PT_REGS_PARM1(ctx))) {
-		bpf_ringbuf_discard(u, BPF_RB_NO_WAKEUP);
+	if (bpf_probe_read_user(&u.m, sizeof(u.m), (void *)PT_REGS_PARM1(ctx))) {
 		count(FAULTS);
 		return 0;
 	}
 	id = bpf_get_current_pid_tgid();
-	u->e.kind = kind;
-	u->e.dir = NONE;
-	u->e.time = now;
-	u->e.enter = 0;
-	u->e.seq = 0;
-	u->e.base = 0;
-	u->e.pid = id >> 32;
-	u->e.tid = (__u32)id;
-	f = bpf_map_lookup_elem(&flows, &u->m.flow);
+	u.e.pid = id >> 32;
+	u.e.tid = (__u32)id;
+	f = bpf_map_lookup_elem(&flows, &u.m.flow);
 	if (!f)
 		count(UNKNOWN_FLOW);
 	else if (kind == PROCESSED)
-		u->e.dir = f->in;
+		u.e.dir = f->in;
 	else {
-		u->e.dir = f->out;
+		u.e.dir = f->out;
 		d = direction(f->out);
-		if (d && u->m.end) {
-			d->start = (__u32)u->m.start;
-			d->end = (__u32)u->m.end;
+		if (d && u.m.end) {
+			d->start = (__u32)u.m.start;
+			d->end = (__u32)u.m.end;
 			d->pending = 1;
 			if (d->known) {
 				__u32 until = d->base + d->end;
@@ -247,7 +252,8 @@ static __always_inline int user(struct pt_regs *ctx, __u32 kind)
 			d->armed = 1;
 		}
 	}
-	bpf_ringbuf_submit(u, BPF_RB_NO_WAKEUP);
+	if (bpf_ringbuf_output(&events, &u, sizeof(u), BPF_RB_NO_WAKEUP))
+		count(DROPS);
 	return 0;
 }
 
@@ -368,45 +374,47 @@ int BPF_PROG(received, struct sock *sk, int ret, int flags)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *p)
 {
-	__u32 tgid = BPF_CORE_READ(p, tgid), tid, zero = 0;
-	__u64 by = bpf_get_current_pid_tgid();
-	struct arrival *a, w = {};
+	struct arrival *w = waiting(p), *a;
+	__u32 zero = 0, tgid = p->tgid;
 	struct dir *d;
+	__u64 by;
 
-	if (!bpf_map_lookup_elem(&procs, &tgid))
+	if (!w)
 		return 0;
 	a = bpf_map_lookup_elem(&last, &zero);
 	if (!a)
 		return 0;
-	w.time = bpf_ktime_get_ns();
-	w.dir = a->time && w.time - a->time < SAME_CALL ? a->dir : NONE;
-	d = direction(w.dir);
+	w->time = bpf_ktime_get_ns();
+	w->dir = a->time && w->time - a->time < SAME_CALL ? a->dir : NONE;
+	w->waker = 0;
+	d = direction(w->dir);
 	if (d && d->pid == tgid)
 		a->time = 0;
 	else {
-		w.dir = NONE;
+		w->dir = NONE;
+		by = bpf_get_current_pid_tgid();
 		// in an interrupt it is not current's doing, which cannot be told
 		if (by >> 32 == tgid)
-			w.waker = (__u32)by;
+			w->waker = (__u32)by;
 	}
-	tid = BPF_CORE_READ(p, pid);
-	bpf_map_update_elem(&woken, &tid, &w, BPF_ANY);
-	if (with_events && w.dir != NONE && d && d->armed && (!d->known || before(d->read, d->until)))
-		emit(WAKING, w.dir, w.time, 0, 0, 0, tid, 0);
+	if (with_events && w->dir != NONE && d && d->armed && (!d->known || before(d->read, d->until)))
+		emit(WAKING, w->dir, w->time, 0, 0, 0, p->pid, 0);
 	return 0;
 }
 
 // preempted notes that a thread waits that could have gone on.
 static __always_inline void preempted(struct task_struct *prev)
 {
-	__u32 tgid = BPF_CORE_READ(prev, tgid), tid;
-	struct arrival w = {.dir = NONE};
+	struct arrival *w;
 
-	if (!tgid || !bpf_map_lookup_elem(&procs, &tgid))
-		return; // 0 is the idle thread
-	w.time = bpf_ktime_get_ns();
-	tid = BPF_CORE_READ(prev, pid);
-	bpf_map_update_elem(&woken, &tid, &w, BPF_ANY);
+	if (!prev->tgid)
+		return; // the idle thread
+	w = waiting(prev);
+	if (!w)
+		return;
+	w->time = bpf_ktime_get_ns();
+	w->dir = NONE;
+	w->waker = 0;
 }
 
 // A shorter wait for a processor is part of what the thread did.
@@ -415,25 +423,27 @@ static __always_inline void preempted(struct task_struct *prev)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 tid = BPF_CORE_READ(next, pid);
 	struct arrival *w;
 	struct dir *d;
-	__u64 now;
+	__u64 now, since;
 
-	if (preempt || BPF_CORE_READ(prev, __state) == TASK_RUNNING)
+	if (preempt || prev->__state == TASK_RUNNING)
 		preempted(prev);
-	w = bpf_map_lookup_elem(&woken, &tid);
-	if (!w)
+	w = bpf_task_storage_get(&woken, next, 0, 0);
+	if (!w || !w->time)
 		return 0;
 	now = bpf_ktime_get_ns();
+	since = w->time;
+	w->time = 0;
 	if (with_histograms)
-		record(RUN_QUEUE, now - w->time);
+		record(RUN_QUEUE, now - since);
+	if (!with_events)
+		return 0;
 	d = direction(w->dir);
-	if (with_events && d && d->armed && (!d->known || before(d->read, d->until)))
-		emit(RUN, w->dir, now, w->time, 0, 0, tid, w->waker);
-	else if (with_events && now - w->time >= SHORT_WAIT)
-		emit(WAITED, NONE, now, w->time, 0, 0, tid, w->waker);
-	bpf_map_delete_elem(&woken, &tid);
+	if (d && d->armed && (!d->known || before(d->read, d->until)))
+		emit(RUN, w->dir, now, since, 0, 0, next->pid, w->waker);
+	else if (now - since >= SHORT_WAIT)
+		emit(WAITED, NONE, now, since, 0, 0, next->pid, w->waker);
 	return 0;
 }
 
