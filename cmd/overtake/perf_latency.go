@@ -61,6 +61,17 @@ func (c *perfLatencyCmd) options() ebpf.LatencyOptions {
 	return ebpf.LatencyOptions{Rate: rates[c.Rate], SystemCalls: c.Syscalls, Histograms: c.Histograms, NoEvents: c.NoMessages}
 }
 
+// again finds the job's processes anew, nil if only processes were given.
+func (c *perfLatencyCmd) again() func(context.Context) ([]int, error) {
+	if c.Addr == "" {
+		return nil
+	}
+	return func(ctx context.Context) ([]int, error) {
+		t, err := c.open(ctx)
+		return t.pids, err
+	}
+}
+
 // Run looks.
 func (c *perfLatencyCmd) Run(e *env) error {
 	ctx, stop := interruptible()
@@ -77,6 +88,7 @@ func (c *perfLatencyCmd) Run(e *env) error {
 	if c.pictures() {
 		opts.OnMessage = line.Message
 	}
+	opts.Processes = c.again()
 	if e.progress {
 		opts.OnAttached = func() { fmt.Fprintf(os.Stderr, "attached to %v; looking for %v\n", t.pids, c.Duration) }
 	}

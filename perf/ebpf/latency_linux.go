@@ -52,6 +52,7 @@ func Latency(ctx context.Context, pids []int, d time.Duration, opts LatencyOptio
 type session struct {
 	opts    LatencyOptions
 	pids    []int
+	given   []int // of those, the ones to replace
 	kernel  *kernel
 	flows   flows
 	matcher *Matcher
@@ -64,10 +65,12 @@ type session struct {
 
 	refreshed time.Time // when connections were looked for last,
 	foreign   uint64    // and how many messages had been on others by then
+	checked   time.Time // when it was looked for processes that have ended
+	joined    []int     // processes that have taken the places of those
 }
 
 func newSession(ctx context.Context, pids []int, opts LatencyOptions) (*session, error) {
-	s := &session{opts: opts, pids: slices.Clone(pids), began: time.Now(), cpu: ownCPU()}
+	s := &session{opts: opts, pids: slices.Clone(pids), given: slices.Clone(pids), began: time.Now(), cpu: ownCPU()}
 	others, err := peers(ctx, pids)
 	if err != nil {
 		return nil, err
@@ -179,6 +182,9 @@ func (s *session) run(ctx context.Context, d time.Duration) error {
 		}
 		if wait = pollInterval; n > s.reader.BufferSize()/32 {
 			wait = pollBusy
+		}
+		if err := s.replace(ctx, now); err != nil {
+			return err
 		}
 		if err := s.refresh(ctx, now); err != nil {
 			return err
@@ -305,6 +311,7 @@ func (s *session) report() (*LatencyReport, error) {
 		}
 		r.Connections = append(r.Connections, conns...)
 	}
+	r.Joined = s.joined
 	r.Followed, r.Moved = len(s.flows.edges)/2, s.flows.moved(r.Connections)
 	r.Cost = s.cost()
 	return r, nil

@@ -1,6 +1,7 @@
 package ebpf
 
 import (
+	"context"
 	"time"
 
 	"github.com/overtake-stream/overtake/perf/probe"
@@ -26,6 +27,12 @@ type LatencyOptions struct {
 	// OnMessage is lent each message that has been put together, if it is set. It runs on
 	// Latency's goroutine.
 	OnMessage func(*Message)
+
+	// Processes returns the processes to look at as they are now. It is asked once one has ended,
+	// until another one is in its place, which is then looked at, too. An error means that it
+	// cannot be told yet. nil: what takes a process's place is not looked at. It runs on Latency's
+	// goroutine, and has a second.
+	Processes func(ctx context.Context) ([]int, error)
 
 	// OnAttached is called once everything is attached, if it is set.
 	OnAttached func()
@@ -105,6 +112,7 @@ type LatencyReport struct {
 	Followed    int            `json:"followed"`    // connections between the processes, over which messages can be followed
 	Moved       uint64         `json:"moved_bytes"` // over these, meanwhile
 	Gone        []int          `json:"gone"`        // processes that have ended meanwhile
+	Joined      []int          `json:"joined"`      // those that have come in their places, and are looked at since
 	OneProcess  bool           `json:"one_process"` // the job has no other process: for who knows to set
 	NoMessages  bool           `json:"no_messages"` // LatencyOptions.NoEvents
 	RunQueues   []ProcessQueue `json:"run_queues"`  // from /proc, in all tiers

@@ -24,7 +24,10 @@ func WriteLatency(w io.Writer, r *ebpf.LatencyReport) error {
 		p.line("(that is the edge with the most time in its messages)")
 	}
 	for _, pid := range r.Gone {
-		p.line("process %d has ended meanwhile: its messages are of the time before, and what took its place was not looked at", pid)
+		p.line("process %d has ended meanwhile: its messages are of the time before%s", pid, unseen(r))
+	}
+	for _, pid := range r.Joined {
+		p.line("process %d has come in its place: its messages are of the time since", pid)
 	}
 	p.line("")
 	p.messages(r)
@@ -42,6 +45,14 @@ func WriteLatency(w io.Writer, r *ebpf.LatencyReport) error {
 		}
 	}
 	return nil
+}
+
+// unseen says so if something took a process's place and was not looked at.
+func unseen(r *ebpf.LatencyReport) string {
+	if len(r.Joined) >= len(r.Gone) {
+		return ""
+	}
+	return ", and what took its place was not looked at"
 }
 
 func (p *printer) edge(e *ebpf.Edge) {
