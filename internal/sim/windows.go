@@ -91,7 +91,7 @@ func (p *Plan) whole(records []rec) []rec {
 		id := identity{v.Split, v.Seq, v.Path}
 		i, found := place[id]
 		if !found {
-			i, place[id] = len(sums), len(sums)
+			place[id] = len(sums)
 			sums = append(sums, v)
 			continue
 		}
