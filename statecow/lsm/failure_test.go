@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/overtake-stream/overtake/internal/invariant"
 	"github.com/overtake-stream/overtake/statecow"
 	"github.com/overtake-stream/overtake/statecow/lsm"
 )
@@ -95,7 +96,13 @@ func (f *failing) MaybeError(op errorfs.Op) error {
 
 func (f *failing) String() string { return "failing" }
 
-func writes(op errorfs.Op) bool { return op.Kind.ReadOrWrite() == errorfs.OpIsWrite }
+func writes(op errorfs.Op) bool { return op.Kind.ReadOrWrite() == errorfs.OpIsWrite && mayFail(op) }
+
+// mayFail spares the manifest if Pebble checks itself, as it does under the tag invariants: it
+// takes its end of the process for granted there, and panics where a compaction is given up.
+func mayFail(op errorfs.Op) bool {
+	return !invariant.Enabled || !strings.Contains(op.Path, "MANIFEST")
+}
 
 // TestFullDiskEndsTheStore fills until the disk does not take more. The owner gets
 // an error instead of waiting for a flush that will never succeed.
@@ -106,6 +113,9 @@ func TestFullDiskEndsTheStore(t *testing.T) {
 		"Manifest":  func(op errorfs.Op) bool { return writes(op) && strings.Contains(op.Path, "MANIFEST") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "Manifest" && invariant.Enabled {
+				t.Skip("Pebble checks itself in this build, and panics: see mayFail")
+			}
 			f := &failing{err: fmt.Errorf("injected: %w", syscall.ENOSPC), match: match}
 			m := open(t, lsm.Options{Dir: "state", FS: errorfs.Wrap(vfs.NewMem(), f)})
 			m.fill(0, 1500, "v")
@@ -176,13 +186,21 @@ func TestFailedCheckpointLeavesTheStoreUsable(t *testing.T) {
 	m.check()
 }
 
+// spared is the predicate mayFail.
+type spared struct{}
+
+// Evaluate implements errorfs.Predicate.
+func (spared) Evaluate(op errorfs.Op) bool { return mayFail(op) }
+
+func (spared) String() string { return "spared" }
+
 // TestEveryFailedCallIsReported fails each call of the file system once, in turn:
 // either nobody needs it, or an error says so; what a checkpoint holds is right.
 func TestEveryFailedCallIsReported(t *testing.T) {
 	run := func(k int32) (done bool) {
 		mem := vfs.NewMem()
 		index := errorfs.OnIndex(k)
-		injector := errorfs.ErrInjected.If(errorfs.And(errorfs.Writes, index)) // EIO stands in the wrapped error
+		injector := errorfs.ErrInjected.If(errorfs.And(errorfs.Writes, spared{}, index)) // EIO stands in the wrapped error
 		s, err := lsm.New(lsm.Options{Dir: "state", FS: errorfs.Wrap(mem, injector), MaxGroups: maxGroups, MemtableSize: lsm.MinMemtableSize})
 		if err != nil {
 			return false
