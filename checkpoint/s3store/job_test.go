@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,18 +22,18 @@ func TestJobsCountOnceWhateverTheBucketDoes(t *testing.T) {
 			f, client := newFake(t)
 			o := options()
 			o.Attempts, o.Timeout = 2, 30*time.Millisecond
-			store, fired := mustOpen(t, client, o), 0
+			store, fired := mustOpen(t, client, o), atomic.Int64{}
 			jobtest.CountsOnce(t, store, mode, func(on bool) int {
 				f.fail(func(int, *http.Request) fault { // it is called one at a time
 					if !on || rng.IntN(10) > 0 {
 						return none
 					}
-					if fired++; kind == none {
+					if fired.Add(1); kind == none {
 						return kinds[rng.IntN(len(kinds))]
 					}
 					return kind
 				})
-				return fired
+				return int(fired.Load())
 			})
 		})
 	}
