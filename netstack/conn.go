@@ -11,8 +11,8 @@ import (
 // conn is the protocol of one connection, free of I/O: a driver asks it for
 // memory to read into and tells what arrived, asks it for bytes to write and
 // tells how many left. Its methods and those of what hangs on it (inbound,
-// outbound, remoteIn, remoteOut, gateIn) run one at a time per Stack: under the
-// turn of the loop, or the lock of the goroutine driver.
+// outbound, remoteIn, remoteOut, gateIn) run one at a time per Stack: on the
+// loop's goroutine, or under the lock of the goroutine driver.
 type conn struct {
 	// constant
 	stack *Stack

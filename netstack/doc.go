@@ -117,9 +117,5 @@
 // Both run the same protocol (conn, inbound, outbound, remoteIn, remoteOut, gateIn),
 // which does no I/O, one step at a time. Subtasks hand it work through a mailbox,
 // and so does a timer with ClockInterval.
-//
-// The loop has its turn under a lock, and gives it up while it rests: asleep in the kernel, or
-// while it lets others run. A subtask whose Flush sends a little data takes the turn then, if
-// it is free, does what is in the mailbox, and writes: nobody has to be woken for it.
 // Close joins them all.
 package netstack

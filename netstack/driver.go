@@ -10,12 +10,6 @@ import "net"
 type driver interface {
 	// post has work done where the protocol runs. Any goroutine.
 	post(w work)
-	// queue is post, but does not wake a driver that sleeps: serve must follow.
-	queue(w work)
-	// serve is called after queue. The driver does what was queued; with here set, the
-	// caller does it instead if the driver has nothing to do: so nobody has to be woken. It
-	// never waits. Any goroutine that holds no lock.
-	serve(here bool)
 	// kick says that c may have something to write. Called where the protocol runs.
 	kick(c *conn)
 	// start takes the connections, by worker, and begins.

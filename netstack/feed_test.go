@@ -17,8 +17,6 @@ import (
 type stillDriver struct{ mail mailbox }
 
 func (d *stillDriver) post(w work)            { d.mail.post(w) }
-func (d *stillDriver) queue(w work)           { d.mail.post(w) }
-func (d *stillDriver) serve(bool)             {}
 func (d *stillDriver) kick(*conn)             {}
 func (d *stillDriver) start([]net.Conn) error { return nil }
 func (d *stillDriver) close()                 {}

@@ -12,46 +12,13 @@ func (p *Partition) FlushDue() (at time.Duration, pending bool) {
 // queued would only wait behind it, so its buffer is left to fill: a loaded
 // exchange sends full buffers whatever the flush interval is, an idle one sends
 // at once. It keeps the time for FlushDue.
-//
-// A little data is written by the caller itself if the connection has nothing else to do.
 func (p *Partition) Flush(now time.Duration) {
-	p.lastFlush, p.flushing = now, true
-	buffers, bytes := 0, 0
+	p.lastFlush = now
 	for i := len(p.open) - 1; i >= 0; i-- {
 		if sub := p.open[i]; p.starving(sub) {
-			buffers++
-			bytes += p.builders[sub].used
 			p.seal(sub, false, now)
 		}
 	}
-	p.flushing = false
-	if p.told != nil {
-		p.told.serve(buffers <= directBuffers && bytes <= directBytes)
-		p.told = nil
-	}
-}
-
-// What a flush writes itself at most. More is left to the I/O loop, so that the subtask can
-// go on, and so that what many channels have to say leaves together.
-const (
-	directBuffers = 4
-	directBytes   = 8 << 10
-)
-
-// tell has a subpartition's items carried over.
-func (p *Partition) tell(s *subpartition) {
-	if !p.flushing {
-		s.link.ready(s)
-		return
-	}
-	d := s.link.queue(s)
-	if d == nil {
-		return
-	}
-	if p.told != nil && p.told != d {
-		p.told.serve(false)
-	}
-	p.told = d
 }
 
 // starving reports whether a receiver of builder sub has nothing queued.

@@ -46,10 +46,6 @@ func (g *goroutines) post(w work) {
 	g.shell.Wake()
 }
 
-// queue and serve: others write, so they have to be woken in any case.
-func (g *goroutines) queue(w work) { g.post(w) }
-func (g *goroutines) serve(bool)   {}
-
 func (g *goroutines) kick(c *conn) {
 	if d := g.socks[c.peer]; d != nil {
 		d.writer.Wake()

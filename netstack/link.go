@@ -13,10 +13,6 @@ package netstack
 type link interface {
 	ready(s *subpartition)
 	urgent(s *subpartition)
-
-	// queue is ready for a caller that has more of the kind. If it returns a driver, that
-	// has not been woken: the caller calls its serve soon.
-	queue(s *subpartition) driver
 }
 
 // localLink joins a subpartition to a channel of a gate in the same process.
@@ -46,11 +42,6 @@ func (l *localLink) ready(s *subpartition) {
 		}
 		l.gate.receiveFrom(int32(l.channel), items, t.now)
 	}
-}
-
-func (l *localLink) queue(s *subpartition) driver {
-	l.ready(s)
-	return nil
 }
 
 // urgent: whoever carries items over at this moment takes the event next.

@@ -1,10 +1,10 @@
 package netstack
 
 import (
+	"encoding/binary"
 	"io"
 	"net"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -64,10 +64,7 @@ type loop struct {
 
 	mail mailbox
 
-	// Who has it runs the protocol: the loop, or while that rests, a subtask.
-	turn sync.Mutex
-
-	// under turn
+	// loop goroutine
 	reading  []*sock // may have bytes
 	dirty    []*conn // may have something to write
 	open     int     // connections
@@ -93,6 +90,15 @@ type sock struct {
 }
 
 func newLoop(s *Stack) driver { return &loop{stack: s, socks: make([]*sock, len(s.opts.Peers))} }
+
+func (l *loop) post(w work) {
+	l.mail.post(w)
+	if l.asleep.Load() && l.asleep.CompareAndSwap(true, false) {
+		var one [8]byte
+		binary.NativeEndian.PutUint64(one[:], 1)
+		_, _ = unix.Write(l.evfd, one[:]) // cannot fail: the counter has 64 bits
+	}
+}
 
 func (l *loop) kick(c *conn) {
 	if !c.kicked {
@@ -179,8 +185,6 @@ func (l *loop) run() {
 	if l.stack.opts.tuning.lock {
 		runtime.LockOSThread() // ends with the goroutine
 	}
-	l.turn.Lock()
-	defer l.turn.Unlock()
 	for !l.stopping || l.open > 0 {
 		worked := l.mail.run()
 		worked = l.readAll() || worked
@@ -189,7 +193,7 @@ func (l *loop) run() {
 		worked = l.writeAll() || worked
 		l.stack.stats.rounds.Add(1)
 		if worked && l.stack.opts.tuning.yield {
-			l.rest()
+			runtime.Gosched()
 		}
 		l.poll()
 	}

@@ -19,18 +19,13 @@ func (e errand) work() { e.done <- struct{}{} }
 // idleLoop is a loop without connections: nothing wakes it but posts.
 func idleLoop(t *testing.T) (*Stack, *loop, func()) {
 	t.Helper()
-	return idleLoopTuned(t, tuning{set: true, spin: 1}) // one look before it sleeps
-}
-
-func idleLoopTuned(t *testing.T, how tuning) (*Stack, *loop, func()) {
-	t.Helper()
 	arena, err := bufferpool.New(bufferpool.Options{SegmentSize: 256, Budget: 256 * 16})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := NewStack(StackOptions{
 		Arena: arena, Peers: []string{"localhost:1", "localhost:2"},
-		tuning: how,
+		tuning: tuning{set: true, spin: 1}, // one look before it sleeps
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package netstack
 
 import (
 	"encoding/binary"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +29,8 @@ func (l *loop) poll() {
 	l.asleep.Store(true)
 	if l.mail.empty() {
 		l.stack.stats.sleeps.Add(1)
-		n, errno := l.sleep()
+		n, err := unix.EpollWait(l.epfd, l.events[:], -1)
+		errno, _ := err.(unix.Errno)
 		l.awake()
 		l.spinner.idled(l.stack.opts.Clock.Now() - began)
 		l.handle(n, errno)
@@ -53,9 +55,7 @@ func (l *loop) spin(began time.Duration) bool {
 			return false
 		}
 		if look%looksPerYield == 0 && l.stack.opts.tuning.yield {
-			if l.rest(); len(l.dirty) > 0 {
-				return true // what a subtask has left
-			}
+			runtime.Gosched()
 		}
 	}
 }

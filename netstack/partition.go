@@ -28,8 +28,6 @@ type Partition struct {
 	changed   *bool             // see Watch
 	expected  int               // see Expect
 	lastFlush time.Duration
-	flushing  bool          // links' drivers are told at its end
-	told      driver        // that was queued something to by this flush, and not served
 	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
 	debloat   debloat
 	sampler   probe.Sampler

@@ -23,11 +23,6 @@ var _ link = (*remoteOut)(nil)
 // a channel at most once.
 func (o *remoteOut) ready(*subpartition) { o.conn.stack.driver.post(o) }
 
-func (o *remoteOut) queue(*subpartition) driver {
-	o.conn.stack.driver.queue(o)
-	return o.conn.stack.driver
-}
-
 func (o *remoteOut) work() {
 	if o.conn.closed {
 		o.conn.refused()

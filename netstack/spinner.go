@@ -10,8 +10,7 @@ const (
 	spinWindow               = 64                    // idle times after which to judge
 	spinWorth                = 15 * time.Microsecond // what going to sleep and being woken costs, roughly
 	spinNear                 = 75 * time.Microsecond // an idle time that a long spin might have ended: asleep, it takes longer to notice
-	spinFound                = spinWindow / 8        // short spins that must find something
-	minPatience, maxPatience = 8, 256                // windows until a spin that was in vain is tried again
+	minPatience, maxPatience = 8, 256                // windows until a long spin that was in vain is tried again
 )
 
 // spinner decides for how long the I/O loop looks for events before it sleeps. A long spin
@@ -20,94 +19,44 @@ const (
 // is awaited, which cannot be seen from here. So it is tried when idle times are short, and given
 // up, for longer each time, if spinning took too long on average, found something or not.
 //
-// A short spin costs little, but it keeps the peer waiting as well: on one processor, half of a
-// round trip was such spins. So it is given up in the same way where it finds hardly anything:
-// then the loop looks once.
-//
 // Both ends of a busy connection have the same idle times, so they try at about the same time:
 // that matters, since one that sleeps makes the other wait.
 type spinner struct {
-	mode  spinMode
-	short patience
-	long  patience
+	long bool
 
-	count, near, found int           // of this window
-	spun               time.Duration // in this window
-}
-
-// spinMode is for how long to spin.
-type spinMode uint8
-
-const (
-	spinShort spinMode = iota // at first
-	spinLong
-	spinOnce
-)
-
-// patience counts windows until something that was in vain may be tried again.
-type patience struct {
-	next int // windows to wait after the next failure
-	wait int // windows left
-}
-
-func (p *patience) failed() {
-	p.next = min(max(2*p.next, minPatience), maxPatience)
-	p.wait = p.next
-}
-
-func (p *patience) passed() bool {
-	p.wait = max(0, p.wait-1)
-	return p.wait == 0
+	count, near int           // of this window
+	spun        time.Duration // in this window
+	patience    int           // windows to wait after the next failure
+	wait        int           // windows until long may be tried
 }
 
 // limit returns for how long to spin.
 func (s *spinner) limit() time.Duration {
-	switch s.mode {
-	case spinLong:
+	if s.long {
 		return longSpin
-	case spinShort:
-		return shortSpin
 	}
-	return 0
+	return shortSpin
 }
 
 // idled takes for how long there was nothing to do, spinning and asleep.
 func (s *spinner) idled(d time.Duration) {
-	limit := s.limit()
-	s.spun += min(d, limit)
-	if d < limit {
-		s.found++
-	}
+	s.spun += min(d, s.limit())
 	if d < spinNear {
 		s.near++
 	}
 	if s.count++; s.count < spinWindow {
 		return
 	}
-	s.judge()
-	s.count, s.near, s.found, s.spun = 0, 0, 0, 0
-}
-
-// judge chooses the mode of the next window.
-func (s *spinner) judge() {
-	if s.mode == spinLong {
-		if s.spun <= spinWindow*spinWorth {
-			s.long.next = 0
-		} else {
-			s.long.failed()
-			s.mode = spinShort
-		}
-		return
+	switch {
+	case !s.long:
+		s.wait = max(0, s.wait-1)
+		s.long = s.wait == 0 && s.near > spinWindow*3/4
+	case s.spun <= spinWindow*spinWorth:
+		s.patience = 0
+	default:
+		s.long = false
+		s.patience = min(max(2*s.patience, minPatience), maxPatience)
+		s.wait = s.patience
 	}
-	if s.mode == spinShort && s.found < spinFound {
-		s.short.failed()
-		s.mode = spinOnce
-	} else if s.mode == spinShort {
-		s.short.next = 0
-	} else if s.short.passed() {
-		s.mode = spinShort
-	}
-	if s.long.passed() && s.near > spinWindow*3/4 {
-		s.mode = spinLong
-	}
+	s.count, s.near, s.spun = 0, 0, 0
 }

@@ -55,57 +55,19 @@ func TestSpinnerGivesUpWhatKeepsThePeerFromRunning(t *testing.T) {
 		t.Errorf("%d of the next 1000 windows were long", later)
 	}
 	spinScript(&s, maxPatience+1, func(time.Duration) time.Duration { return time.Microsecond })
-	if s.limit() != longSpin || s.long.next != 0 {
-		t.Errorf("limit %v, patience %d after all spins have found something soon", s.limit(), s.long.next)
+	if s.limit() != longSpin || s.patience != 0 {
+		t.Errorf("limit %v, patience %d after all spins have found something soon", s.limit(), s.patience)
 	}
 }
 
 func TestSpinnerSavesProcessorTime(t *testing.T) {
-	s := spinner{mode: spinLong}
+	s := spinner{long: true}
 	spinScript(&s, 1, func(time.Duration) time.Duration { return spinWorth })
-	if s.mode != spinLong {
+	if !s.long {
 		t.Error("gave up spins that took no longer than a sleep")
 	}
 	spinScript(&s, 1, func(time.Duration) time.Duration { return spinWorth + 1 })
-	if s.mode == spinLong {
+	if s.long {
 		t.Error("went on though all spins took longer than a sleep, if they found something")
-	}
-}
-
-// A short spin, too, keeps a peer on the same processor waiting: after one window it is tried
-// now and then, ever more rarely.
-func TestSpinnerGivesUpShortSpinsThatFindNothing(t *testing.T) {
-	var s spinner
-	short := 0
-	for range 1000 {
-		if s.limit() == shortSpin {
-			short++
-		}
-		for range spinWindow {
-			s.idled(200 * time.Microsecond)
-		}
-	}
-	if short < 5 || short > 20 {
-		t.Errorf("%d of 1000 windows had short spins", short)
-	}
-	for range spinWindow * (maxPatience + 1) {
-		s.idled(2 * time.Microsecond)
-	}
-	if s.mode == spinOnce || s.limit() == 0 {
-		t.Error("looks once though something comes soon")
-	}
-}
-
-// One short spin in four finds something: that is enough to go on.
-func TestSpinnerKeepsShortSpinsThatFindSomething(t *testing.T) {
-	var s spinner
-	for n := range 100 * spinWindow {
-		idle := 200 * time.Microsecond
-		if n%4 == 0 {
-			idle = 2 * time.Microsecond
-		}
-		if s.idled(idle); s.mode != spinShort {
-			t.Fatalf("mode %d after %d idle times", s.mode, n)
-		}
 	}
 }

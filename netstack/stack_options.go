@@ -56,8 +56,7 @@ type StackOptions struct {
 	// called by the I/O goroutine and must not block.
 	OnControl func(peer int, payload []byte)
 	// OnFailure gets a *PeerError when a connection breaks, once per connection. It
-	// is called by the I/O goroutine, or by Partition.Flush that finds it out; it must not
-	// block and must not call Close.
+	// is called by the I/O goroutine; it must not block and must not call Close.
 	OnFailure func(error)
 
 	Log *slog.Logger // refused peers and the like; default: nothing is logged

@@ -2,7 +2,7 @@ package netstack
 
 import "sync/atomic"
 
-// stats counts what is done where the protocol runs: one at a time, so the adds never
+// stats counts what the I/O goroutine does. It alone writes, so the adds never
 // contend.
 type stats struct {
 	reads, writes       atomic.Uint64

@@ -52,7 +52,7 @@ func (s *subpartition) push(it item, records int) {
 	ready := s.schedule()
 	s.mu.Unlock()
 	if ready {
-		s.partition.tell(s)
+		s.link.ready(s)
 	}
 }
 
