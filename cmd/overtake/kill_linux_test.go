@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -110,30 +109,6 @@ func (j *killedJob) undisturbed(t *testing.T, program string) []string {
 		t.Fatal("no output")
 	}
 	return lines
-}
-
-// committed reads all output below a folder, sorted, and the names of what is not output.
-func committed(t *testing.T, dir string) (lines, left []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if strings.HasPrefix(d.Name(), ".") {
-			left = append(left, path)
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		for line := range bytes.Lines(b) {
-			lines = append(lines, string(line))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(lines)
-	return lines, left
 }
 
 // difference says what is missing and what is too much, shortly.
