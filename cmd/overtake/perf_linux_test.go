@@ -299,7 +299,7 @@ func TestPerfSaysWhatIsWrong(t *testing.T) {
 // are.
 func TestProfilesHaveTheOperatorsAsLabels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	code, _, stderr := overtakes(t, "run", "throughput", "--profile", "cpu", "--profile-dir", dir, "--processes", "2", "-p", "2", "--count", "4000000", "-q")
+	code, _, stderr := overtakes(t, "run", "throughput", "--profile", "cpu", "--profile-dir", dir, "--processes", "2", "-p", "2", "--count", "60000000", "-q")
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
 	}
