@@ -65,7 +65,7 @@ func TestGateOfTheWire(t *testing.T) {
 }
 
 func TestGateOfTheHandoff(t *testing.T) {
-	if invariant.Enabled || raceEnabled {
+	if invariant.Enabled || invariant.Race {
 		t.Skip("checks of every buffer are no part of the cost")
 	}
 	n, err := bench.HandoffAllocations(context.Background(), 10)
@@ -89,7 +89,7 @@ func TestGateOfTheHandoff(t *testing.T) {
 }
 
 func TestGateOfTheHeap(t *testing.T) {
-	if invariant.Enabled || raceEnabled {
+	if invariant.Enabled || invariant.Race {
 		t.Skip("checks allocate")
 	}
 	for _, flow := range []string{"rebalance", "keyBy/100k-keys", "map-chain/fused"} {

@@ -13,6 +13,9 @@ import (
 // refusal explains an error of the kernel in its own words. The library's advice on
 // memory limits is left out: it is given for every EPERM.
 func refusal(part, loses string, err error) Refusal {
+	if errors.Is(err, ebpf.ErrNotSupported) {
+		err = notPermitted(err)
+	}
 	r := Refusal{Part: part, Reason: kernelWords(err), Loses: loses}
 	switch {
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
@@ -29,6 +32,20 @@ func refusal(part, loses string, err error) Refusal {
 		r.Reason += " (the kernel is too old, or built without it)"
 	}
 	return r
+}
+
+// notPermitted is the kernel's refusal of the simplest of all maps if it refuses even that, or else
+// err. After each refusal the library asks the kernel for features, and takes no for "not supported",
+// whatever the reason: with a map that needs a feature, and no privileges, this is wrong.
+func notPermitted(err error) error {
+	m, refused := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1})
+	if errors.Is(refused, unix.EPERM) {
+		return refused
+	}
+	if refused == nil {
+		err = errors.Join(err, m.Close())
+	}
+	return err
 }
 
 // setcap is the line that gives this program what it needs.
