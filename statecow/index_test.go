@@ -58,6 +58,49 @@ func TestIndexStaysSortedUnderAnyHash(t *testing.T) {
 	}
 }
 
+// TestIndexShrinksWhileKeysComeAndGo begins to shrink an index, and then adds keys of which some are
+// removed again, as a chain of increments does that is restored.
+func TestIndexShrinksWhileKeysComeAndGo(t *testing.T) {
+	const n = 200_000
+	m, err := NewTyped[uint64, uint64](Options{Budget: 64 << 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.m.Close()
+	put := func(k uint64) {
+		t.Helper()
+		if err := m.Put(k, k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(k uint64) {
+		if ok, err := m.Delete(k); !ok || err != nil {
+			t.Fatalf("Delete(%d) = %v, %v", k, ok, err)
+		}
+	}
+	for k := range uint64(n) {
+		put(k)
+	}
+	x, first := &m.m.index, uint64(0)
+	for ; x.target >= x.n; first++ {
+		remove(first)
+	}
+	began := x.n
+	for k := uint64(n); k < 2*n; k++ {
+		if put(k); k%8 == 0 {
+			remove(first)
+			first++
+		}
+		if k%(n/16) == 0 {
+			checkIndex(t, m.m)
+		}
+		if took := int(k - n); x.target < x.n && took > began/16 {
+			t.Fatalf("it still shrinks after %d insertions: %d of %d slots seen", took, x.cursor, x.n)
+		}
+	}
+	checkIndex(t, m.m)
+}
+
 func TestIndexOfFewKeyGroupsUsesAllItsSlots(t *testing.T) {
 	m, err := NewTyped[uint64, uint64](Options{Groups: Groups{5, 6}, MaxGroups: 1000}, nil)
 	if err != nil {

@@ -211,17 +211,18 @@ func (x *index) shift(pos int, s uint64) int {
 // remove empties a slot and closes the gap: entries that follow move left, as far
 // as none passes its home.
 func (x *index) remove(pos int) {
-	if x.target < x.n {
-		x.cursor = min(x.cursor, pos)
-	}
+	end := pos
 	for {
-		s := *x.at(pos + 1)
-		if s == 0 || x.home(scrambled(s>>32)) > pos {
+		s := *x.at(end + 1)
+		if s == 0 || x.home(scrambled(s>>32)) > end {
 			break
 		}
-		*x.at(pos) = s
-		pos++
+		*x.at(end) = s
+		end++
 	}
-	*x.at(pos) = 0
+	*x.at(end) = 0
 	x.count--
+	if x.target < x.n && pos < x.cursor && x.cursor <= end {
+		x.cursor-- // with the entry there, which may have to move
+	}
 }

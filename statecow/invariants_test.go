@@ -23,6 +23,9 @@ func checkIndex(t testing.TB, m *Map) {
 		if home := x.home(scrambled(prev)); home > pos || home <= empty {
 			t.Fatalf("slot %d has home %d, slot %d is empty (n %d, target %d, frontier %x)", pos, home, empty, x.n, x.target, x.frontier)
 		}
+		if x.target < x.n && prev >= x.frontier && pos < x.cursor || x.target > x.n && prev < x.frontier && pos >= x.cursor {
+			t.Fatalf("slot %d: hash %x has not moved, but the cursor is past it: %d (n %d, target %d, frontier %x)", pos, prev, x.cursor, x.n, x.target, x.frontier)
+		}
 	}
 	if n != x.count {
 		t.Fatalf("index holds %d entries and counts %d", n, x.count)
