@@ -18,6 +18,7 @@ import (
 func AssignTimes[T any](s Stream[T], f func(v T) int64, lag time.Duration, opts ...OpOption) Stream[T] {
 	o := collect(opts)
 	n := s.job.add("assignTimes", o)
+	n.times = true
 	if o.idleAfter < 0 || o.watermarkEvery < 0 {
 		n.errs = append(n.errs, fmt.Errorf("IdleAfter(%v), WatermarkEvery(%v): want no less than 0", o.idleAfter, o.watermarkEvery))
 	}

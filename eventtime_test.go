@@ -87,6 +87,41 @@ func TestAnIdleStreamHoldsNothingUp(t *testing.T) {
 	}
 }
 
+// The results of windows get other event times, and fall in windows of those: each operator has the
+// watermarks of the times that its records have.
+func TestTimesAreAssignedAnewBehindWindows(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	records, results := make(chan uint64), make(chan windowed, 10)
+	job := overtake.NewJob("anew", overtake.Options{Parallelism: 1})
+	firsts := overtake.Window(overtake.KeyBy(overtake.AssignTimes(overtake.From(job, memory.Channel(records)), own, 0), func(v uint64) uint64 { return v % 2 }),
+		overtake.Tumbling(time.Second), overtake.Aggregator[uint64, uint64, uint64]{
+			Add:    func(first *uint64, v uint64) { *first = v },
+			Result: func(first *uint64) uint64 { return *first },
+		}, overtake.WithUID("firsts"))
+	minutes := overtake.Map(firsts, func(w overtake.Windowed[uint64, uint64]) uint64 { return w.Value * 60 })
+	counting(overtake.AssignTimes(minutes, own, 0), func(w windowed) { results <- w })
+	h, err := job.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []uint64{10, 11, 1000, 1001, 2000} {
+		records <- v
+	}
+	if got := next(t, results); got != (windowed{Key: 7, Start: 0, End: 1000, Value: 2}) { // while the input goes on
+		t.Fatalf("got %v", got)
+	}
+	close(records)
+	for _, at := range []int64{60_000, 120_000} {
+		want := windowed{Key: 7, Start: at, End: at + 1000, Value: 2 - (at-60_000)/60_000}
+		if got := next(t, results); got != want {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+	if err := h.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // patient is a source of the numbers up to n-1. It has nothing to give at first, until it may.
 type patient struct {
 	n   uint64

@@ -20,6 +20,8 @@ type node struct {
 	errs        []error
 	migration   func() (operators.Migration, error) // of its state; nil: none
 	windows     *watermark.Ends                     // when its windows end; nil: it has none
+	timed       bool                                // it has timers of event time
+	times       bool                                // it makes watermarks of its own
 
 	inputs  []*edge
 	outputs []*edge
@@ -54,7 +56,7 @@ type edge struct {
 	input    int // which input of to
 	pattern  pattern
 	layout   uint64 // fingerprint of the codec
-	apart    bool   // never fused
+	apart    bool   // not fused; see settle
 
 	// writer returns the Collector that ends a chain with this edge, reader the
 	// input that begins one.
@@ -72,15 +74,22 @@ func (e *edge) fused() bool {
 
 // settle replaces what depends on the final parallelism. With checkpoints, ends are apart
 // if they have the same parallelism only by chance: at another one records may be in
-// flight between them, and need a way to go on here. Each attempt finds everything
-// settled by the first, and writes nothing: snapshots of the job may be reading.
+// flight between them, and need a way to go on here. So are ends with event times of their own,
+// since a subtask has one watermark. Edges closer to the sources are settled already. Each attempt
+// finds everything settled by the first, and writes nothing: snapshots of the job may be reading.
 func (e *edge) settle(checkpoints bool) {
-	if apart := checkpoints && e.from.fixed != e.to.fixed; apart != e.apart {
+	if apart := checkpoints && e.from.fixed != e.to.fixed || e.to.times && e.from.waits(); apart != e.apart {
 		e.apart = apart
 	}
 	if e.pattern == forward && e.from.parallelism != e.to.parallelism {
 		e.pattern = rebalance
 	}
+}
+
+// waits reports whether an operator has timers of event time that shares the node's subtask and comes
+// no later.
+func (n *node) waits() bool {
+	return n.timed || len(n.inputs) > 0 && n.inputs[0].fused() && n.inputs[0].from.waits()
 }
 
 // targets returns the receiving subtasks of a sending one, in order.

@@ -100,9 +100,11 @@ func NewReducingState[V any](ctx *KeyedContext, name string, reduce func(acc, v 
 // Process runs user code with keyed state: factory makes one Processor per
 // subtask. It keeps state and so needs a UID.
 func Process[K comparable, I, O any](s KeyedStream[K, I], factory func() Processor[K, I, O], opts ...OpOption) Stream[O] {
-	return keyedTransform[K, I, O](s, "process", opts, func(next operators.Collector[O], _ opOptions) (operators.Transform[I], error) {
+	out := keyedTransform[K, I, O](s, "process", opts, func(next operators.Collector[O], _ opOptions) (operators.Transform[I], error) {
 		return operators.Process(s.key, factory(), next)
 	})
+	out.ends[0].node.timed = true // as the Processor may be a TimerProcessor
+	return out
 }
 
 // keyedTransform adds a stateful operator to a keyed stream.

@@ -59,6 +59,7 @@ func Window[K comparable, T, A, O any](s KeyedStream[K, T], cut Windows, agg Agg
 		return operators.WindowAggregate(s.key, cut, agg, next)
 	})
 	n := out.ends[0].node
+	n.timed = !cut.Processing
 	if err := cut.Validate(); err != nil {
 		n.errs = append(n.errs, err)
 		return out

@@ -41,7 +41,7 @@ func (t *Task) initTime() {
 	t.ctx.Watermark = e.now
 	for _, op := range t.cfg.Ops {
 		if w, ok := op.(operators.Watermarker); ok {
-			e.maker, e.timed = w.Maker(), nil // what comes before it is not told
+			e.maker = w.Maker() // nobody before it is timed
 		}
 		if timed, ok := op.(operators.Timed); ok {
 			e.timed = append(e.timed, timed)
