@@ -3,6 +3,7 @@ package files_test
 import (
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -159,17 +160,24 @@ func (c *cluster) kill(change func(content []byte) []byte) {
 	c.writers = nil
 }
 
+// readFolder returns the content of all files in a folder and those in it, by their paths
+// below it.
 func readFolder(c fatal, dir string) map[string][]byte {
 	c.Helper()
-	entries, err := os.ReadDir(dir)
+	all := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		all[name], err = os.ReadFile(path)
+		return err
+	})
 	if err != nil {
 		c.Fatalf("%v", err)
-	}
-	all := map[string][]byte{}
-	for _, e := range entries {
-		if all[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			c.Fatalf("%v", err)
-		}
 	}
 	return all
 }
@@ -220,18 +228,27 @@ func (c *cluster) onlyPreparedIsLeft() {
 		left[name] = strings.HasPrefix(name, ".")
 	}
 	for _, p := range append(c.commits, c.waiting...) {
-		var subtask, epoch, seq uint64 // in this order, after the version
-		b := p.what[1:]
-		for _, to := range []*uint64{&subtask, &epoch, &seq} {
-			v, n := binary.Uvarint(b)
-			*to, b = v, b[n:]
+		for b := p.what[1:]; len(b) > 0; {
+			var subtask, epoch, seq, length, folder uint64 // in this order, after the version
+			number := func(to *uint64) {
+				v, n := binary.Uvarint(b)
+				*to, b = v, b[n:]
+			}
+			for _, to := range []*uint64{&subtask, &epoch, &seq, &length} {
+				number(to)
+			}
+			b = b[4:] // the checksum
+			part := fmt.Sprintf("part-%05d-%d-%d", subtask, epoch, seq)
+			if p.what[0] == 2 {
+				number(&folder)
+				part, b = filepath.Join(string(b[:folder]), part), b[folder:]
+			}
+			pending := fmt.Sprintf(".pending-%d-%d-%d", epoch, subtask, seq)
+			if _, published := left[part]; left[pending] == published {
+				c.Fatalf("%s: %v, published: %v", pending, left[pending], published)
+			}
+			left[pending] = false
 		}
-		pending := fmt.Sprintf(".pending-%d-%d-%d", epoch, subtask, seq)
-		_, published := left[fmt.Sprintf("part-%05d-%d-%d", subtask, epoch, seq)]
-		if left[pending] == published {
-			c.Fatalf("%s: %v, published: %v", pending, left[pending], published)
-		}
-		left[pending] = false
 	}
 	for name, unknown := range left {
 		if unknown {
@@ -251,8 +268,12 @@ func quickFolder(t testing.TB) string {
 }
 
 func emptyFolder(c fatal, dir string) {
-	for name := range readFolder(c, dir) {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		c.Fatalf("%v", err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			c.Fatalf("%v", err)
 		}
 	}

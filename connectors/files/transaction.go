@@ -2,7 +2,6 @@ package files
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -17,11 +16,11 @@ import (
 // ErrLost says that what a checkpoint has prepared is neither pending nor published.
 var ErrLost = errors.New("what was prepared is gone")
 
-const transactionVersion = 1
-
-// transaction is what one subtask wrote between two checkpoints: one file. Its names
-// follow from its numbers.
+// transaction is a file that one subtask wrote between two checkpoints. Its names follow
+// from its numbers. While it is pending it is in the output's folder itself, so that one
+// look at that folder finds all that an attempt has left.
 type transaction struct {
+	folder  string // of the part, below the output's, with /; "": there
 	subtask uint64
 	epoch   uint64 // of the attempt that wrote it
 	seq     uint64 // 0, 1 … in the attempt
@@ -85,37 +84,6 @@ func parseNumbers(name, prefix string, to ...*uint64) (ext string, ok bool) {
 	return ext, true
 }
 
-// append is the description of a prepared transaction in a checkpoint.
-func (t transaction) append(dst []byte) []byte {
-	dst = append(dst, transactionVersion)
-	for _, n := range []uint64{t.subtask, t.epoch, t.seq, uint64(t.length)} {
-		dst = binary.AppendUvarint(dst, n)
-	}
-	return binary.LittleEndian.AppendUint32(dst, t.sum)
-}
-
-var errPrepared = errors.New("files: damaged description of a prepared file")
-
-func decodeTransaction(b []byte) (t transaction, err error) {
-	if len(b) == 0 || b[0] != transactionVersion {
-		return t, errPrepared
-	}
-	var length uint64
-	b = b[1:]
-	for _, to := range []*uint64{&t.subtask, &t.epoch, &t.seq, &length} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			return t, errPrepared
-		}
-		*to, b = v, b[n:]
-	}
-	if t.length = int64(length); t.length <= 0 || len(b) != 4 {
-		return t, errPrepared
-	}
-	t.sum = binary.LittleEndian.Uint32(b)
-	return t, nil
-}
-
 // check reports whether there is a file at path, and whether it is the transaction's:
 // by its length, and if all, its checksum.
 func (t transaction) check(path string, all bool) (present bool, err error) {
@@ -146,37 +114,49 @@ func shorter(have, want int64) error {
 	return nil
 }
 
-// commit gives the file its part's name, if it has not got it yet.
+// commit gives the file its part's name, if it has not got it yet. It does not sync the
+// folders.
 func (t transaction) commit(dir, ext string, all, replace bool) error {
-	pending, part := filepath.Join(dir, t.pending(ext)), filepath.Join(dir, t.part(ext))
+	pending, part := filepath.Join(dir, t.pending(ext)), t.path(dir, ext)
 	waits, err := t.check(pending, all)
 	if err != nil {
 		return err
 	}
 	if waits {
-		if _, err := os.Lstat(part); err == nil && !replace {
-			return fmt.Errorf("%s: %w: remove it, or write to another folder", part, ErrLeft)
+		if there, err := os.Lstat(part); err == nil && !replace {
+			return t.unlink(pending, part, there)
 		}
-		if err := os.Rename(pending, part); err != nil {
+		if err := os.MkdirAll(filepath.Dir(part), 0o777); err != nil {
 			return err
 		}
-		return syncFolder(dir)
+		return os.Rename(pending, part)
 	}
 	published, err := t.check(part, all)
 	if err == nil && !published {
 		err = fmt.Errorf("%w: there is neither %s nor %s", ErrLost, pending, part)
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// unlink removes the pending name of a file that has its part's name too: not every file
+// system moves a file from one folder to another at once. Another file is left alone.
+func (t transaction) unlink(pending, part string, there os.FileInfo) error {
+	if waits, err := os.Lstat(pending); err == nil && os.SameFile(waits, there) {
+		return removeFile(pending)
 	}
-	return syncFolder(dir) // whoever renamed it may not have come to that
+	return fmt.Errorf("%s: %w: remove it, or write to another folder", part, ErrLeft)
 }
 
 // abort removes the file.
 func (t transaction) abort(dir, ext string) error {
-	part := filepath.Join(dir, t.part(ext))
+	part := t.path(dir, ext)
 	if _, err := os.Lstat(part); err == nil {
 		return fmt.Errorf("%s is published: it cannot be taken back", part)
 	}
 	return removeFile(filepath.Join(dir, t.pending(ext)))
+}
+
+// path is where the part is, or will be.
+func (t transaction) path(dir, ext string) string {
+	return filepath.Join(dir, filepath.FromSlash(t.folder), t.part(ext))
 }

@@ -4,28 +4,37 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/overtake-stream/overtake/operators"
 )
 
 // transactionWriter writes the files of one subtask. The lock of the subtask is its
 // own, so pending files of its subtask and epoch are too.
 type transactionWriter[T any] struct {
 	// constant
+	ctx         *operators.Context
 	dir, ext    string
 	format      format[T]
+	partitions  Partitions[T] // its Folder is nil if there are none
+	maxOpen     int
+	bufferSize  int
 	subtask     uint64
 	parallelism uint64
 	epoch       uint64
 	lock        *os.File
 
-	seq  uint64 // of the present transaction
-	file summed // of the present transaction, if open
-	open bool   // there is one
-	out  *bufio.Writer
-	line []byte // reused
-	err  error  // what failed first: rows are lost since then
+	seq   uint64                // of the next file
+	open  map[string]*partition // by folder, maxOpen at most
+	last  *partition            // that a row went to, if it is open
+	ended prepared              // files that are not open any more, and not yet in a Prepare
+	spare []*bufio.Writer       // of ended files
+	rows  uint64
+	line  []byte // reused
+	name  []byte // reused: of the folder
+	err   error  // what failed first: rows are lost since then
 
 	// older is a part of a lower epoch, if there is one. It is of this job only if the
 	// job goes on from a checkpoint: a new job that was refused is tried again too.
@@ -33,59 +42,37 @@ type transactionWriter[T any] struct {
 	recovered bool
 }
 
-// summed is a file that knows the length and the checksum of what was written.
-type summed struct {
-	*os.File
-	length int64
-	sum    uint32
-	table  *crc32.Table
-}
-
-// Write implements io.Writer.
-func (s *summed) Write(b []byte) (int, error) {
-	n, err := s.File.Write(b)
-	s.length += int64(n)
-	s.sum = crc32.Update(s.sum, s.table, b[:n])
-	return n, err
-}
-
 // Write implements operators.Writer.
 func (w *transactionWriter[T]) Write(v T) (err error) {
 	if w.line, err = w.format.row(w.line[:0], v); err != nil {
 		return w.wrap(err)
 	}
-	if !w.open {
-		if err = w.begin(); err != nil {
-			return w.fail(err)
-		}
+	if w.partitions.Folder != nil {
+		w.name = w.partitions.Folder(w.name[:0], v, w.time())
 	}
-	if _, err = w.out.Write(w.line); err != nil {
+	p := w.last
+	if p == nil || p.folder != string(w.name) {
+		if p = w.open[string(w.name)]; p == nil {
+			if p, err = w.begin(string(w.name)); err != nil {
+				return err
+			}
+		}
+		w.last = p
+	}
+	w.rows++
+	p.used = w.rows
+	if _, err = p.out.Write(w.line); err != nil {
 		return w.fail(err)
 	}
 	return nil
 }
 
-// begin creates the file of the present transaction.
-func (w *transactionWriter[T]) begin() error {
-	if w.err != nil {
-		return w.err
+// time is the event time of the record.
+func (w *transactionWriter[T]) time() time.Time {
+	if !w.ctx.HasTime {
+		return time.Time{}
 	}
-	f, err := os.OpenFile(filepath.Join(w.dir, w.present().pending(w.ext)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	w.file, w.open = summed{File: f, table: castagnoli()}, true
-	if w.out == nil {
-		w.out = bufio.NewWriterSize(nil, bufferSize)
-	}
-	w.out.Reset(&w.file)
-	_, err = w.out.Write(w.format.head)
-	return err
-}
-
-// present is the present transaction so far.
-func (w *transactionWriter[T]) present() transaction {
-	return transaction{subtask: w.subtask, epoch: w.epoch, seq: w.seq, length: w.file.length, sum: w.file.sum}
+	return time.UnixMilli(w.ctx.Time).UTC()
 }
 
 // Flush implements operators.Writer: what is written can be seen when it is committed.
@@ -96,49 +83,56 @@ func (w *transactionWriter[T]) Prepare(dst []byte) ([]byte, error) {
 	if w.err == nil && w.older != "" && !w.recovered {
 		return dst, w.fail(fmt.Errorf("%s: %w: the job has begun anew: remove it, or write to another folder", w.older, ErrLeft))
 	}
-	if w.err != nil || !w.open {
+	if w.err != nil {
 		return dst, w.err
 	}
-	t, err := w.prepare()
+	p, err := w.prepare()
 	if err != nil {
 		return dst, err
 	}
-	return t.append(dst), nil
+	return p.append(dst), nil
 }
 
-// prepare ends the present transaction, or removes it and fails the writer.
-func (w *transactionWriter[T]) prepare() (transaction, error) {
-	err := errors.Join(w.out.Flush(), w.file.Sync())
+// prepare ends all files, or removes them and fails the writer.
+func (w *transactionWriter[T]) prepare() (prepared, error) {
+	var err error
+	for _, p := range w.open {
+		if err = w.end(p); err != nil {
+			break
+		}
+	}
+	if err == nil && len(w.ended) > 0 {
+		err = syncFolder(w.dir)
+	}
 	if err != nil {
-		return transaction{}, w.fail(errors.Join(err, w.discard()))
+		return nil, w.fail(errors.Join(err, w.discard()))
 	}
-	t := w.present()
-	w.open = false
-	if err := errors.Join(w.file.Close(), syncFolder(w.dir)); err != nil {
-		return t, w.fail(errors.Join(err, removeFile(w.file.Name())))
-	}
-	w.seq++
-	return t, nil
+	p := w.ended
+	w.ended = nil
+	return p, nil
 }
 
-// discard removes the present transaction.
-func (w *transactionWriter[T]) discard() error {
-	if !w.open {
-		return nil
+// discard removes what is in no Prepare.
+func (w *transactionWriter[T]) discard() (err error) {
+	for _, p := range w.open {
+		err = errors.Join(err, w.drop(p))
 	}
-	w.open = false
-	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+	for _, t := range w.ended {
+		err = errors.Join(err, removeFile(filepath.Join(w.dir, t.pending(w.ext))))
+	}
+	w.ended = nil
+	return err
 }
 
 // Commit implements operators.TwoPhaseWriter. It may be called after Close.
 func (w *transactionWriter[T]) Commit(prepared []byte) error {
-	t, err := decodeTransaction(prepared)
+	p, err := decodePrepared(prepared)
 	if err != nil {
 		return w.wrap(err)
 	}
 	// What another attempt has left is read again, to be sure.
-	own := t.subtask == w.subtask && t.epoch == w.epoch
-	if err := t.commit(w.dir, w.ext, !own, false); err != nil {
+	own := p[0].subtask == w.subtask && p[0].epoch == w.epoch
+	if err := p.commit(w.dir, w.ext, !own, false); err != nil {
 		return w.wrap(err)
 	}
 	return nil
@@ -146,9 +140,9 @@ func (w *transactionWriter[T]) Commit(prepared []byte) error {
 
 // Abort implements operators.TwoPhaseWriter. What is gone already needs no abort.
 func (w *transactionWriter[T]) Abort(prepared []byte) error {
-	t, err := decodeTransaction(prepared)
+	p, err := decodePrepared(prepared)
 	if err == nil {
-		err = t.abort(w.dir, w.ext)
+		err = p.abort(w.dir, w.ext)
 	}
 	if err != nil {
 		return w.wrap(err)
@@ -188,16 +182,16 @@ func (w *transactionWriter[T]) finish() error {
 	switch {
 	case w.err != nil:
 		return w.err
-	case !w.open:
+	case len(w.open)+len(w.ended) == 0:
 		return nil
 	case w.epoch > 0:
 		return errors.New("rows were written after the last checkpoint: a job with checkpoints must end with one")
 	}
-	t, err := w.prepare()
+	p, err := w.prepare()
 	if err != nil {
 		return err
 	}
-	return t.commit(w.dir, w.ext, false, true)
+	return p.commit(w.dir, w.ext, false, w.replaces())
 }
 
 // fail makes err the one that all that follows reports.

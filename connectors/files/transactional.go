@@ -1,8 +1,8 @@
 package files
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/overtake-stream/overtake/operators"
 )
@@ -25,20 +25,47 @@ func Transactional[T any](dir string, format func(path string) operators.Sink[T]
 	return transactional[T]{dir: dir, rows: rows, ok: ok}
 }
 
+// Partitioned is Transactional with a folder for each partition, such as a day or an hour:
+// Partitioned("orders", files.TSV[Order], files.Partitions[Order]{
+// Folder: files.ByTime[Order]("dt=2006-01-02/hour=15")}).
+//
+// Each subtask writes a file for each partition from one checkpoint to the next, or more
+// of them (see Partitions.MaxOpen). All of a checkpoint get their names when it is
+// complete, one after the other: FOLDER/part-SUBTASK-EPOCH-SEQ.EXT. Until then they are
+// in the output's own folder, so a partition's folder that can be seen has rows. All of
+// it must be on one file system. Records may come in any order: a partition is never
+// complete as far as the sink knows.
+//
+// A job without checkpoints replaces nothing. An attempt begins with a look at the names
+// of all files in the folder.
+func Partitioned[T any](dir string, format func(path string) operators.Sink[T], p Partitions[T]) operators.Sink[T] {
+	rows, ok := format(dir).(rows[T])
+	return transactional[T]{dir: dir, rows: rows, ok: ok, partitions: &p}
+}
+
 type transactional[T any] struct {
 	dir  string
 	rows rows[T] // for its format
 	ok   bool    // it has one
+
+	partitions *Partitions[T] // nil: none
 }
 
 // Open implements operators.Sink.
 func (s transactional[T]) Open(ctx *operators.Context) (operators.Writer[T], error) {
 	w := &transactionWriter[T]{
-		dir: s.dir, ext: s.rows.ext,
+		ctx: ctx, dir: s.dir, ext: s.rows.ext, maxOpen: 1, bufferSize: bufferSize,
 		subtask: uint64(ctx.Subtask), parallelism: uint64(max(ctx.Parallelism, 1)), epoch: ctx.Epoch,
+		open: map[string]*partition{},
 	}
 	if !s.ok {
 		return nil, w.wrap(errors.New("its format is none of Rows, TSV, CSV and JSONLines"))
+	}
+	if p := s.partitions; p != nil {
+		if err := p.Validate(); err != nil {
+			return nil, w.wrap(err)
+		}
+		w.partitions, w.maxOpen, w.bufferSize = *p, cmp.Or(p.MaxOpen, defaultOpen), partitionBuffer
 	}
 	var err error
 	if w.format, err = s.rows.format(); err != nil {
@@ -51,20 +78,4 @@ func (s transactional[T]) Open(ctx *operators.Context) (operators.Writer[T], err
 		return nil, w.wrap(errors.Join(err, w.exit()))
 	}
 	return w, nil
-}
-
-// checkPart refuses a part that cannot be there if it belongs to earlier attempts of
-// this job.
-func (w *transactionWriter[T]) checkPart(name string) error {
-	t, ok := parsePart(name)
-	switch {
-	case !ok || !w.mine(t.subtask):
-		return nil
-	case w.epoch == 0 && t.epoch == 0 && t.seq == 0 && t.subtask == w.subtask:
-		return nil // it will be replaced
-	case t.epoch > 0 && t.epoch < w.epoch:
-		w.older = name
-		return nil
-	}
-	return fmt.Errorf("%s: %w: remove it, or write to another folder", name, ErrLeft)
 }

@@ -52,14 +52,20 @@ func diskLimits() (all []string) {
 const enough = "size=1m,nr_inodes=1000"
 
 func TestTransactionsGoOnAfterAFullDisk(t *testing.T) {
-	const rows = 12
 	dir, limit := smallDisk(t)
+	for name, sink := range sinks(dir, wide) {
+		t.Run(name, func(t *testing.T) { goOnAfterAFullDisk(t, dir, limit, sink) })
+	}
+}
+
+func goOnAfterAFullDisk(t *testing.T, dir string, limit func(t *testing.T, limits string), sink operators.Sink[string]) {
+	const rows = 12
 	failures := 0
 	for _, limits := range diskLimits() {
 		t.Run(limits, func(t *testing.T) {
 			emptyFolder(t, dir)
 			limit(t, limits)
-			c := &cluster{fatal: t, dir: dir, sink: files.Transactional(dir, wide)}
+			c := &cluster{fatal: t, dir: dir, sink: sink}
 			c.tolerated = func(err error) bool {
 				return errors.Is(err, syscall.ENOSPC) && strings.Contains(err.Error(), dir)
 			}

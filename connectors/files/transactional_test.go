@@ -5,14 +5,31 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/overtake-stream/overtake/connectors/files"
 	"github.com/overtake-stream/overtake/operators"
 )
+
+// sinks are those of a cluster's tests: one folder, and partitions, of which a subtask has
+// fewer files open than rows go to.
+func sinks(dir string, format func(path string) operators.Sink[string]) map[string]operators.Sink[string] {
+	return map[string]operators.Sink[string]{
+		"one folder": files.Transactional(dir, format),
+		"partitions": files.Partitioned(dir, format, files.Partitions[string]{Folder: lastDigit, MaxOpen: 2}),
+	}
+}
+
+// lastDigit is a folder in a folder for each last digit of a number.
+func lastDigit(dst []byte, v string, _ time.Time) []byte {
+	digit := v[len(v)-1]
+	return files.AppendColumn(files.AppendColumn(dst, "odd", strconv.FormatBool(digit%2 > 0)), "last", []byte{digit})
+}
 
 // The engine crashes before every step of a run, and again before later steps of the
 // runs that follow, with 3, 2 and 5 subtasks.
@@ -32,27 +49,29 @@ func TestCrashesAtEveryStepLoseAndRepeatNothing(t *testing.T) {
 			c.close(true)
 		})
 	}
-	crashes := 0
-	for first, all := 1, false; !all; first++ {
-		for second, rest := 1, false; !rest && !all; second += 3 {
-			emptyFolder(t, dir)
-			c := &cluster{fatal: t, dir: dir, sink: files.Transactional(dir, files.TSV[string]), crashAt: first}
-			if all = run(c, 3); !all {
-				crashes++
-				c.kill(nil)
-				c.steps, c.crashAt = 0, second
-				if rest = run(c, 2); !rest {
+	for name, sink := range sinks(dir, files.TSV[string]) {
+		crashes := 0
+		for first, all := 1, false; !all; first++ {
+			for second, rest := 1, false; !rest && !all; second += 3 {
+				emptyFolder(t, dir)
+				c := &cluster{fatal: t, dir: dir, sink: sink, crashAt: first}
+				if all = run(c, 3); !all {
 					crashes++
-					c.kill(func([]byte) []byte { return nil })
-					c.crashAt = 0
-					run(c, 5)
+					c.kill(nil)
+					c.steps, c.crashAt = 0, second
+					if rest = run(c, 2); !rest {
+						crashes++
+						c.kill(func([]byte) []byte { return nil })
+						c.crashAt = 0
+						run(c, 5)
+					}
 				}
+				c.ended(rows)
 			}
-			c.ended(rows)
 		}
-	}
-	if crashes < 300 {
-		t.Errorf("only %d crashes", crashes)
+		if crashes < 300 {
+			t.Errorf("%s: only %d crashes", name, crashes)
+		}
 	}
 }
 
@@ -60,43 +79,47 @@ func TestCrashesAtEveryStepLoseAndRepeatNothing(t *testing.T) {
 // subtasks, and transactions that are aborted.
 func TestTransactionsAreExactInRandomRuns(t *testing.T) {
 	dir := quickFolder(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		emptyFolder(rt, dir)
-		c := &cluster{fatal: rt, dir: dir, sink: files.Transactional(dir, files.TSV[string])}
-		start := func() { c.start(rapid.IntRange(1, 5).Draw(rt, "parallelism")) }
-		tear := func(content []byte) []byte { return content[:rapid.IntRange(0, len(content)).Draw(rt, "kept")] }
-		start()
-		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
-			switch rapid.SampledFrom([]string{"write", "write", "write", "checkpoint", "prepare", "fail", "kill"}).Draw(rt, "step") {
-			case "write":
-				c.write(rapid.IntRange(0, 4).Draw(rt, "subtask"))
-			case "checkpoint":
-				c.checkpoint()
-				if rapid.Bool().Draw(rt, "again") {
-					c.commit()
-				}
-			case "prepare":
-				c.prepare()
-			case "fail":
-				if rapid.Bool().Draw(rt, "abort") {
-					for _, p := range c.waiting {
-						w := c.writers[p.subtask]
-						c.must(errors.Join(w.Abort(p.what), w.Abort(p.what)))
-					}
-				}
-				c.close(false)
-				start()
-			case "kill":
-				c.kill(tear)
-				start()
+	for name, sink := range sinks(dir, files.TSV[string]) {
+		t.Run(name, func(t *testing.T) { rapid.Check(t, func(rt *rapid.T) { randomRun(rt, dir, sink) }) })
+	}
+}
+
+func randomRun(rt *rapid.T, dir string, sink operators.Sink[string]) {
+	emptyFolder(rt, dir)
+	c := &cluster{fatal: rt, dir: dir, sink: sink}
+	start := func() { c.start(rapid.IntRange(1, 5).Draw(rt, "parallelism")) }
+	tear := func(content []byte) []byte { return content[:rapid.IntRange(0, len(content)).Draw(rt, "kept")] }
+	start()
+	for range rapid.IntRange(0, 40).Draw(rt, "steps") {
+		switch rapid.SampledFrom([]string{"write", "write", "write", "checkpoint", "prepare", "fail", "kill"}).Draw(rt, "step") {
+		case "write":
+			c.write(rapid.IntRange(0, 4).Draw(rt, "subtask"))
+		case "checkpoint":
+			c.checkpoint()
+			if rapid.Bool().Draw(rt, "again") {
+				c.commit()
 			}
-			c.seen()
+		case "prepare":
+			c.prepare()
+		case "fail":
+			if rapid.Bool().Draw(rt, "abort") {
+				for _, p := range c.waiting {
+					w := c.writers[p.subtask]
+					c.must(errors.Join(w.Abort(p.what), w.Abort(p.what)))
+				}
+			}
+			c.close(false)
+			start()
+		case "kill":
+			c.kill(tear)
+			start()
 		}
-		c.checkpoint()
-		rows := c.next
-		c.close(true)
-		c.ended(rows)
-	})
+		c.seen()
+	}
+	c.checkpoint()
+	rows := c.next
+	c.close(true)
+	c.ended(rows)
 }
 
 func openTransaction(t testing.TB, dir string, epoch uint64, i, p int) operators.TwoPhaseWriter[string] {
