@@ -138,6 +138,9 @@ func (x *index) probe(hash uint32) (pos int, a address) {
 	return pos, address(*x.at(pos))
 }
 
+// probes is how many hashes are probed for at a time.
+const probes = 16
+
 // touch reads the home slots of hashes, so that they are in the cache: a loop as
 // short as this has dozens of cache misses in flight.
 func (x *index) touch(hashes []uint32) (touched uint64) {

@@ -13,3 +13,10 @@ func match8(slots unsafe.Pointer, hash uint32) uint32 {
 	}
 	return uint32(m)
 }
+
+// probeRun is probe for some hashes, without the slots: as many as found has places.
+func (x *index) probeRun(hashes []uint32, found []address) {
+	for i, hash := range hashes[:len(found)] {
+		_, found[i] = x.probe(hash)
+	}
+}
