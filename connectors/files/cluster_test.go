@@ -228,12 +228,17 @@ func (c *cluster) onlyPreparedIsLeft() {
 		left[name] = strings.HasPrefix(name, ".")
 	}
 	for _, p := range append(c.commits, c.waiting...) {
-		for b := p.what[1:]; len(b) > 0; {
-			var subtask, epoch, seq, length, folder uint64 // in this order, after the version
-			number := func(to *uint64) {
-				v, n := binary.Uvarint(b)
-				*to, b = v, b[n:]
-			}
+		b := p.what[1:]
+		number := func(to *uint64) {
+			v, n := binary.Uvarint(b)
+			*to, b = v, b[n:]
+		}
+		var count uint64
+		if p.what[0] == 2 {
+			number(&count)
+		}
+		for len(b) > 0 {
+			var subtask, epoch, seq, length, folder uint64 // in this order
 			for _, to := range []*uint64{&subtask, &epoch, &seq, &length} {
 				number(to)
 			}

@@ -29,7 +29,9 @@
 // closed and synced when the checkpoint is prepared, and named
 // part-SUBTASK-EPOCH-SEQ.EXT when it is complete. A checkpoint has the numbers, the length
 // and the CRC-32C of a prepared file, which are compared before an attempt publishes what
-// another one wrote. A live subtask has .lock-SUBTASK locked, and its successors look
+// another one wrote. Partitioned has any number of such files, each with the folder that it
+// is moved to; all of them are pending in the output's own folder, so that one look finds
+// what an attempt has left. A live subtask has .lock-SUBTASK locked, and its successors look
 // after what it leaves: after a recovery they remove what no checkpoint has.
 //
 // There are no goroutines. Lines and blocks are lent: they are views into the reader's

@@ -29,7 +29,7 @@ func (p prepared) append(dst []byte) []byte {
 	case len(p) == 1 && p[0].folder == "":
 		return p[0].append(append(dst, oneFile))
 	}
-	dst = append(dst, partitionsOf)
+	dst = binary.AppendUvarint(append(dst, partitionsOf), uint64(len(p)))
 	for _, t := range p {
 		dst = t.append(dst)
 		dst = binary.AppendUvarint(dst, uint64(len(t.folder)))
@@ -39,30 +39,40 @@ func (p prepared) append(dst []byte) []byte {
 }
 
 func decodePrepared(b []byte) (p prepared, err error) {
-	if len(b) < 2 || b[0] != oneFile && b[0] != partitionsOf {
+	if len(b) == 0 {
 		return nil, errPrepared
 	}
-	partitions := b[0] == partitionsOf
-	for b = b[1:]; len(b) > 0; {
-		var t transaction
-		if b, err = t.decode(b); err != nil {
+	version, b := b[0], b[1:]
+	n := uint64(1)
+	switch version {
+	case oneFile:
+	case partitionsOf:
+		if n, b, err = number(b); err != nil {
 			return nil, err
 		}
-		if partitions {
-			n, used := binary.Uvarint(b)
-			if used <= 0 || n > uint64(len(b)-used) {
-				return nil, errPrepared
-			}
-			t.folder, b = string(b[used:used+int(n)]), b[used+int(n):]
-			if checkFolder(t.folder) != nil {
-				return nil, errPrepared
-			}
-		} else if len(b) > 0 {
-			return nil, errPrepared
+	default:
+		return nil, errPrepared
+	}
+	for ; n > 0 && len(b) > 0; n-- {
+		var t transaction
+		if b, err = t.decode(b, version == partitionsOf); err != nil {
+			return nil, err
 		}
 		p = append(p, t)
 	}
+	if n > 0 || len(b) > 0 || len(p) == 0 {
+		return nil, errPrepared
+	}
 	return p, nil
+}
+
+// number reads a varint, and returns what is behind it.
+func number(b []byte) (v uint64, rest []byte, err error) {
+	v, n := binary.Uvarint(b)
+	if n <= 0 {
+		return 0, nil, errPrepared
+	}
+	return v, b[n:], nil
 }
 
 // append is the description of a transaction, without its folder.
@@ -73,21 +83,30 @@ func (t transaction) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, t.sum)
 }
 
-// decode reads what append wrote, and returns what is behind it.
-func (t *transaction) decode(b []byte) (rest []byte, err error) {
-	var length uint64
+// decode reads what append wrote and, if there is one, the folder. It returns what is
+// behind them.
+func (t *transaction) decode(b []byte, partition bool) (rest []byte, err error) {
+	var length, n uint64
 	for _, to := range []*uint64{&t.subtask, &t.epoch, &t.seq, &length} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			return nil, errPrepared
+		if *to, b, err = number(b); err != nil {
+			return nil, err
 		}
-		*to, b = v, b[n:]
 	}
 	if t.length = int64(length); t.length <= 0 || len(b) < 4 {
 		return nil, errPrepared
 	}
-	t.sum = binary.LittleEndian.Uint32(b)
-	return b[4:], nil
+	t.sum, b = binary.LittleEndian.Uint32(b), b[4:]
+	if !partition {
+		return b, nil
+	}
+	if n, b, err = number(b); err != nil || n > uint64(len(b)) {
+		return nil, errPrepared
+	}
+	t.folder = string(b[:n])
+	if checkFolder(t.folder) != nil {
+		return nil, errPrepared
+	}
+	return b[n:], nil
 }
 
 // commit gives all files their parts' names, durably. What this attempt has written itself

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -221,13 +222,16 @@ func TestRowsCostNoAllocation(t *testing.T) {
 	v := wide{Key: "tab\t,\"", Value: -7, Raw: []byte("raw"), Rate: 1.25, At: time.Unix(1_700_000_000, 5)}
 	for name, sink := range map[string]operators.Sink[wide]{
 		"tsv": files.TSV[wide](path), "csv": files.CSV[wide](path), "transactional": files.Transactional(t.TempDir(), files.TSV[wide]),
+		"partitioned": files.Partitioned(t.TempDir(), files.TSV[wide], files.Partitions[wide]{MaxOpen: 2, Folder: func(dst []byte, v wide, _ time.Time) []byte {
+			return files.AppendColumn(dst, "odd", strconv.FormatBool(v.Value%2 > 0))
+		}}),
 		"rows": files.Rows(path, func(dst []byte, v wide) []byte { return append(dst, v.Key...) }),
 	} {
 		w, err := sink.Open(&operators.Context{Parallelism: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(100, func() { err = errors.Join(err, w.Write(v)) }); n != 0 || err != nil {
+		if n := testing.AllocsPerRun(100, func() { v.Value++; err = errors.Join(err, w.Write(v)) }); n != 0 || err != nil {
 			t.Errorf("%s: %v allocations, %v", name, n, err)
 		}
 		if err := w.Close(false); err != nil {
