@@ -13,8 +13,8 @@ type InputStats struct {
 	Queued         int    // data buffers that have arrived and were not handed out
 
 	// Queue is for how long, in nanoseconds, buffers have waited in the gate. It is
-	// shared: any goroutine may read it at any time. It is nil if no account of times is
-	// kept.
+	// shared: any goroutine may read it at any time, the latest values are added a few at a
+	// time. It is nil if no account of times is kept.
 	Queue *perf.Histogram
 }
 
@@ -32,6 +32,7 @@ type inAccount struct {
 type read struct {
 	buffers, bytes uint64
 	queued         int
+	waits          perf.Batch // of InputStats.Queue
 }
 
 func newInAccount(o GateOptions) *inAccount {
@@ -46,6 +47,7 @@ func (g *Gate) Stats(input int) InputStats {
 	}
 	g.inbox.Lock()
 	defer g.inbox.Unlock()
+	g.inbox.read[input].waits.Flush(&g.account.queue[input])
 	n := g.inbox.read[input]
 	for i := range g.inbox.arrivals {
 		if a := &g.inbox.arrivals[i]; a.isData() && g.channels[a.channel].input == input {
@@ -55,11 +57,14 @@ func (g *Gate) Stats(input int) InputStats {
 	return InputStats{Buffers: n.buffers, Bytes: n.bytes, Queued: n.queued, Queue: &g.account.queue[input]}
 }
 
-// took accounts for a buffer that is handed out, and returns the time.
-func (a *inAccount) took(input int, it item) time.Duration {
-	now := a.clock.Now()
-	a.queue[input].Record(int64(now - it.at))
+// took accounts for a buffer that is handed out, and returns the time. now is that, if it is
+// known, else 0.
+func (a *inAccount) took(input int, it item, now time.Duration) time.Duration {
+	if now == 0 {
+		now = a.clock.Now()
+	}
 	n := &a.read[input]
+	n.waits.Record(&a.queue[input], int64(now-it.at))
 	n.buffers++
 	n.bytes += uint64(it.buf.Len())
 	n.queued--
@@ -78,7 +83,11 @@ func (a *inAccount) publish(g *Gate, arrived []arrival) {
 			}
 		}
 	}
-	copy(g.inbox.read, a.read)
+	for i := range a.read {
+		from, to := &a.read[i], &g.inbox.read[i]
+		to.buffers, to.bytes, to.queued = from.buffers, from.bytes, from.queued
+		from.waits.Move(&to.waits, &a.queue[i])
+	}
 }
 
 // arrived notes when the arrivals from index before on have come. Caller holds the

@@ -7,7 +7,8 @@ import (
 )
 
 // OutTimes are the times, in nanoseconds, that buffers of a partition have spent on
-// their way out. Any goroutine may read them while the partition is used.
+// their way out. Any goroutine may read them while the partition is used. What was recorded
+// before a call of Partition.Stats is in them after it; the latest is added some values at a time.
 type OutTimes struct {
 	// FlushDelay is from the first record in a buffer until the buffer was sealed and
 	// queued.
@@ -57,6 +58,10 @@ func (p *Partition) Stats() PartitionStats {
 	for i := range p.subs {
 		s := &p.subs[i]
 		s.mu.Lock()
+		if st.Times != nil {
+			s.mu.delays.Flush(&st.Times.FlushDelay)
+			s.mu.queued.Flush(&st.Times.Queue)
+		}
 		st.Records += s.mu.sent.records
 		st.Buffers += s.mu.sent.buffers
 		st.Bytes += s.mu.sent.bytes
@@ -83,24 +88,38 @@ func (p *Partition) now() time.Duration {
 }
 
 // lacks notes that the subtask is about to wait for the pool, got that it has a buffer.
-func (p *Partition) lacks() {
+func (p *Partition) lacks(now time.Duration) {
 	if p.account != nil && p.lacking == 0 {
-		p.lacking = p.account.clock.Now()
+		p.lacking, p.awaited = now, 0
 	}
 }
 
 func (p *Partition) got() {
-	p.account.times.BufferWait.Record(int64(p.account.clock.Now() - p.lacking))
-	p.lacking = 0
+	if p.awaited == 0 {
+		p.awaited = p.account.clock.Now()
+	}
+	p.account.times.BufferWait.Record(int64(p.awaited - p.lacking))
+	p.lacking, p.awaited = 0, 0
+}
+
+// filled is what the account wants to know of a data buffer that is queued.
+type filled struct {
+	records int           // that begin in it
+	delay   time.Duration // since the first of them
+	again   bool          // it is queued for another receiver, which counts the delay
 }
 
 // pushed counts a data buffer that was queued just now. Caller holds mu.
-func (s *subpartition) pushed(it item, records int) {
-	if s.partition.account == nil {
+func (s *subpartition) pushed(it item, f filled) {
+	a := s.partition.account
+	if a == nil {
 		return
 	}
+	if !f.again {
+		s.mu.delays.Record(&a.times.FlushDelay, int64(f.delay))
+	}
 	n := &s.mu.sent
-	n.records += uint64(records)
+	n.records += uint64(f.records)
 	n.buffers++
 	n.bytes += uint64(it.buf.Len())
 	s.mu.now = it.at
@@ -113,26 +132,14 @@ func (s *subpartition) pushed(it item, records int) {
 // mu.
 func (s *subpartition) lacksCredit() {
 	if s.partition.account != nil && s.mu.waiting == 0 {
-		s.mu.waiting = s.moment()
+		s.mu.waiting = s.mu.now
 	}
 }
 
 // hasCredit ends that. Caller holds mu.
-func (s *subpartition) hasCredit() {
-	a := s.partition.account
-	s.mu.now = a.clock.Now()
-	a.times.CreditWait.Record(int64(s.mu.now - s.mu.waiting))
-	s.mu.waiting = 0
-}
-
-// moment is the time, as the caller of take may have it. It is known without a look at
-// the clock where take follows at once upon a push or a grant of credit: in one process.
-// Caller holds mu.
-func (s *subpartition) moment() time.Duration {
-	if !s.local {
-		s.mu.now = s.partition.account.clock.Now()
-	}
-	return s.mu.now
+func (s *subpartition) hasCredit(now time.Duration) {
+	s.partition.account.times.CreditWait.Record(int64(now - s.mu.waiting))
+	s.mu.now, s.mu.waiting = now, 0
 }
 
 // left accounts for items that leave the queue, and returns the time. Caller holds mu.
@@ -140,10 +147,10 @@ func (s *subpartition) left(items []item) time.Duration {
 	if len(items) == 0 {
 		return 0
 	}
-	now := s.moment()
+	now := s.mu.now
 	for i := range items {
 		if items[i].isData() {
-			s.partition.account.times.Queue.Record(int64(now - items[i].at))
+			s.mu.queued.Record(&s.partition.account.times.Queue, int64(now-items[i].at))
 		}
 	}
 	return now

@@ -111,7 +111,7 @@ func (c *conn) credit(h *header) error {
 	if o == nil {
 		return c.blame(h, fmt.Errorf("%w: credit for channel %d", ErrChannel, h.channel))
 	}
-	return c.blame(h, o.sub.limit(h.sequence))
+	return c.blame(h, o.sub.limit(h.sequence, &c.stack.turn))
 }
 
 // finish hands a complete frame on.

@@ -124,12 +124,16 @@ func (g *Gate) Open() int { return g.open }
 // Next returns the next item, if there is one: priority events first, then the
 // channels in turn, one item each. Blocked channels are passed over. It never
 // waits; the Waker fires when something arrives after it returned false.
-func (g *Gate) Next() (Item, bool) {
+func (g *Gate) Next() (Item, bool) { return g.NextAt(0) }
+
+// NextAt is Next for a caller who has just looked at GateOptions.Clock: it was now. 0: Next
+// looks itself.
+func (g *Gate) NextAt(now time.Duration) (Item, bool) {
 	if g.turns <= 0 || g.urgent.Load() {
 		g.drain()
 	}
 	for {
-		if it, ok := g.pop(); ok {
+		if it, ok := g.pop(now); ok {
 			g.turns--
 			return it, true
 		}
@@ -140,7 +144,7 @@ func (g *Gate) Next() (Item, bool) {
 }
 
 // pop returns the next item of those that were drained.
-func (g *Gate) pop() (Item, bool) {
+func (g *Gate) pop(now time.Duration) (Item, bool) {
 	if g.priority.len() > 0 {
 		it := g.priority.pop()
 		g.channels[it.Channel].creditor.taken()
@@ -165,7 +169,7 @@ func (g *Gate) pop() (Item, bool) {
 			handed.dequeued = probe.Now()
 		}
 		if g.account != nil {
-			handed.At = g.account.took(c.input, it)
+			handed.At = g.account.took(c.input, it, now)
 		}
 		return handed, true
 	}
@@ -251,8 +255,9 @@ func (g *Gate) Done(ch int) {
 }
 
 // receive adds arrivals of any channels, in order. It takes their buffers and
-// lends the slice. Any goroutine may call it, but only one at a time per channel.
-func (g *Gate) receive(arrivals []arrival) {
+// lends the slice. Any goroutine may call it, but only one at a time per channel. clock tells
+// the time, if an account is kept.
+func (g *Gate) receive(arrivals []arrival, clock perf.Clock) {
 	if len(arrivals) == 0 {
 		return
 	}
@@ -267,7 +272,7 @@ func (g *Gate) receive(arrivals []arrival) {
 	before := len(g.inbox.arrivals)
 	g.inbox.arrivals = append(g.inbox.arrivals, arrivals...)
 	if g.account != nil {
-		g.arrived(before, g.account.clock.Now())
+		g.arrived(before, clock.Now())
 	}
 	g.unlockReceived(before)
 }

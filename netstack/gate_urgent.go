@@ -18,7 +18,7 @@ func (g *Gate) NextPriority() (Item, bool) {
 	if g.priority.len() == 0 {
 		return Item{}, false
 	}
-	return g.pop()
+	return g.pop(0)
 }
 
 // EachEvent lends f the ordered user events that have arrived and wait behind data or

@@ -113,6 +113,7 @@ func (r *inbound) gather(n int) {
 // advance takes n bytes that were read into what vectors returned. After an error
 // the connection is beyond repair.
 func (r *inbound) advance(n int) error {
+	r.conn.stack.turn.over()
 	r.readAt = 0
 	if probe.Attached() {
 		r.readAt = probe.Now()

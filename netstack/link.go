@@ -36,9 +36,12 @@ var (
 func (l *localLink) ready(s *subpartition) {
 	var batch [16]item
 	for {
-		items, t := s.take(batch[:0], len(batch))
+		items, t := s.take(batch[:0], len(batch), 0)
 		if len(items) == 0 && !t.report { // a report is of no use here: the window is fixed
 			return
+		}
+		if len(items) == 0 {
+			continue
 		}
 		l.gate.receiveFrom(int32(l.channel), items, t.now)
 	}
@@ -54,7 +57,7 @@ func (l *localLink) returned(total uint64) {
 		return
 	}
 	l.announced = total + l.window
-	_ = l.sub.limit(l.announced) // cannot be out of range: the window is ours
+	_ = l.sub.limit(l.announced, l.sub.partition.opts.Clock) // cannot be out of range: the window is ours
 }
 
 // taken: in one process nobody floods a gate with events.

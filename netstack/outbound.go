@@ -49,6 +49,7 @@ func (o *outbound) empty() bool { return len(o.vec) == 0 }
 // collect fills the list up: control, priority events, data, credit, and the goodbye when that is
 // all.
 func (o *outbound) collect() {
+	o.conn.stack.turn.over()
 	if !o.said {
 		o.collectClock()
 		o.collectControl()
@@ -91,7 +92,7 @@ func (o *outbound) collectData() {
 	for o.active.len() > 0 && o.data < maxBatchFrames && o.bytes < maxBatchBytes &&
 		o.used+quantum <= maxSlots && len(o.vec)+3*quantum <= maxVectors {
 		ch := o.active.pop()
-		items, t := ch.sub.take(o.batch[:0], min(quantum, maxBatchFrames-o.data))
+		items, t := ch.sub.take(o.batch[:0], min(quantum, maxBatchFrames-o.data), o.conn.stack.turn.Now())
 		if t.report {
 			o.small(&header{kind: frameBacklog, channel: ch.id, backlog: uint32(t.backlog)})
 		}

@@ -44,7 +44,7 @@ func newOutRig(t *testing.T, channels int, broadcast bool) *outRig {
 	r.conn = r.stack.conns[1]
 	r.conn.open()
 	for ch := range channels {
-		fatal(r.out.subs[ch].limit(50))
+		fatal(r.out.subs[ch].limit(50, nil))
 	}
 	return r
 }

@@ -29,6 +29,7 @@ type Partition struct {
 	expected  int               // see Expect
 	lastFlush time.Duration
 	lacking   time.Duration // since when the pool has had no buffer for it; 0: it had, or no account is kept
+	awaited   time.Duration // the time at which a wait for it has ended; 0: that is not known
 	debloat   debloat
 	sampler   probe.Sampler
 
@@ -96,15 +97,32 @@ func (p *Partition) takeSpare() bool {
 
 // Await makes the Waker fire once Available may have become true.
 func (p *Partition) Await() {
+	if p.awaits() {
+		p.lacks(p.now())
+	}
+}
+
+// AwaitAt is Await for a caller who has just looked at PartitionOptions.Clock: it was now.
+func (p *Partition) AwaitAt(now time.Duration) {
+	if p.awaits() {
+		p.lacks(now)
+	}
+}
+
+// awaits reports whether the pool will wake.
+func (p *Partition) awaits() bool {
 	if p.overfull.Load() > 0 {
-		return // a full queue is in the way: its link wakes when it is relieved
+		return false // a full queue is in the way: its link wakes when it is relieved
 	}
 	if p.spared || !p.pool.NotifyAvailable(p.opts.Waker) {
 		p.opts.Waker.Wake()
-		return
+		return false
 	}
-	p.lacks()
+	return true
 }
+
+// Awaited tells when a wait after Await has ended, so that Available need not look at the clock.
+func (p *Partition) Awaited(now time.Duration) { p.awaited = now }
 
 // MaxRecord is the largest n for Space, in bytes.
 func (p *Partition) MaxRecord() int { return p.pool.Arena().PayloadSize() }
@@ -213,8 +231,9 @@ func (p *Partition) obtain() bufferpool.Buffer {
 			return buf
 		}
 		if p.pool.NotifyAvailable(p.opts.Waker) {
-			p.lacks()
+			p.lacks(p.now())
 			p.opts.Wait()
+			p.awaited = 0
 		}
 	}
 	return bufferpool.Buffer{}
@@ -239,24 +258,23 @@ func (p *Partition) seal(sub int, part bool, now time.Duration) {
 	}
 	buf.SetLen(n)
 	p.debloat.sealed += int64(n)
-	if p.account != nil {
-		p.account.times.FlushDelay.Record(int64(now - since))
-	}
-	it := item{buf: buf, part: part, at: now}
+	it, f := item{buf: buf, part: part, at: now}, filled{records: records, delay: now - since}
 	if opened != 0 {
 		traceSent(buf, opened)
 	}
 	if !p.opts.Broadcast {
 		it.trace = opened != 0
-		p.subs[sub].push(it, records)
+		p.subs[sub].push(it, f)
 		return
 	}
+	f.again = true
 	for i := range p.subs[1:] {
 		it.buf, it.trace = buf.Retain(), opened != 0 && !p.subs[1+i].local
-		p.subs[1+i].push(it, records)
+		p.subs[1+i].push(it, f)
 	}
+	f.again = false
 	it.buf, it.trace = buf, opened != 0 && !p.subs[0].local
-	p.subs[0].push(it, records)
+	p.subs[0].push(it, f)
 }
 
 // closed forgets that builder sub is open: the last in the list takes its place.
@@ -288,7 +306,7 @@ func (p *Partition) Emit(sub int, e *Event) {
 		return
 	}
 	p.sealFor(sub)
-	p.subs[sub].push(item{event: e}, 0)
+	p.subs[sub].push(item{event: e}, filled{})
 }
 
 // EmitAll sends an event to every subpartition.

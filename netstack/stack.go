@@ -30,6 +30,7 @@ type Stack struct {
 
 	// protocol
 	staged []*gateIn // gates with arrivals of this read round
+	turn   turn
 
 	// atomic
 	stats   stats
@@ -61,7 +62,7 @@ func NewStack(o StackOptions) (*Stack, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Stack{opts: o, byGate: map[*Gate]*gateIn{}, conns: make([]*conn, len(o.Peers))}
+	s := &Stack{opts: o, turn: turn{clock: o.Clock}, byGate: map[*Gate]*gateIn{}, conns: make([]*conn, len(o.Peers))}
 	for i := range s.conns {
 		if i != o.Index {
 			s.conns[i] = newConn(s, i)
@@ -293,7 +294,7 @@ func (s *Stack) note(err error) {
 // flush delivers what the round staged: one lock and one wake-up per gate.
 func (s *Stack) flush() {
 	for i, g := range s.staged {
-		g.gate.receive(g.staged)
+		g.gate.receive(g.staged, &s.turn)
 		clear(g.staged)
 		g.staged = g.staged[:0]
 		s.staged[i] = nil

@@ -50,7 +50,7 @@ type StackOptions struct {
 	// ClockInterval is how often the peers' clocks are compared with the own one, so that
 	// PeerClock knows them; 0: never. Peers answer in any case.
 	ClockInterval time.Duration
-	Clock         perf.Clock // the worker's, that peers are told; default: one of the Stack's own
+	Clock         perf.Clock // the worker's, of all partitions and gates, that peers are told; default: one of the Stack's own
 
 	// OnControl gets each message of a peer, in order. It takes the payload. It is
 	// called by the I/O goroutine and must not block.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack/credit"
+	"github.com/overtake-stream/overtake/perf"
 	"github.com/overtake-stream/overtake/perf/probe"
 )
 
@@ -26,15 +27,17 @@ type subpartition struct {
 		closed    bool // everything queued is dropped
 
 		sent    sent
+		delays  perf.Batch    // of OutTimes.FlushDelay
+		queued  perf.Batch    // of OutTimes.Queue
 		waiting time.Duration // since when the head of the queue has lacked credit; 0: it does not
-		now     time.Duration // the latest time that is known; of a local one, that of the last ready
+		now     time.Duration // the latest time that is known
 		granted int64         // when credit came last for an empty account, while a profiler looks, ns
 	}
 }
 
-// push queues an item that stays behind all others, with the number of records in it.
-// It takes the item's buffer.
-func (s *subpartition) push(it item, records int) {
+// push queues an item that stays behind all others, with what the account wants to know of
+// it. It takes the item's buffer.
+func (s *subpartition) push(it item, f filled) {
 	s.mu.Lock()
 	if s.mu.closed {
 		s.mu.Unlock()
@@ -45,7 +48,7 @@ func (s *subpartition) push(it item, records int) {
 	if it.isData() {
 		it.buf.SetState(bufferpool.Queued)
 		s.partition.grew(s.backlog())
-		s.pushed(it, records)
+		s.pushed(it, f)
 	} else {
 		s.mu.events++
 	}
@@ -103,8 +106,14 @@ type taken struct {
 // take moves up to limit sendable items to dst. It gives their buffers to the
 // caller. When it returns no items and no report, the link is no longer
 // scheduled and must not call take again before ready.
-func (s *subpartition) take(dst []item, limit int) ([]item, taken) {
+//
+// now is the time. A local link leaves it out, and has it from the push or the grant of
+// credit that it follows.
+func (s *subpartition) take(dst []item, limit int, now time.Duration) ([]item, taken) {
 	s.mu.Lock()
+	if !s.local {
+		s.mu.now = now
+	}
 	dst, t, relieved := s.takeLocked(dst, limit)
 	s.mu.Unlock()
 	if relieved {
@@ -143,8 +152,8 @@ func (s *subpartition) takeLocked(dst []item, limit int) (_ []item, t taken, rel
 	return dst, t, relieved
 }
 
-// limit takes a credit announcement.
-func (s *subpartition) limit(limit uint64) error {
+// limit takes a credit announcement. clock tells the time, if an account is kept.
+func (s *subpartition) limit(limit uint64, clock perf.Clock) error {
 	s.mu.Lock()
 	lacked := s.mu.credit.Available() == 0
 	_, err := s.mu.credit.Limit(limit)
@@ -152,7 +161,7 @@ func (s *subpartition) limit(limit uint64) error {
 		s.mu.granted = probe.Now()
 	}
 	if s.mu.waiting > 0 && s.mu.credit.Available() > 0 {
-		s.hasCredit()
+		s.hasCredit(clock.Now())
 	}
 	ready := s.schedule()
 	s.mu.Unlock()

@@ -3,22 +3,27 @@ package perf
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
+	"sync"
 )
 
 // Histogram counts values, usually nanoseconds, in buckets whose width is at most
-// 1/64 of the values in them. Its memory is fixed (19 KB) and recording allocates
+// 1/64 of the values in them. Its memory is fixed (21 KB) and recording allocates
 // nothing. The zero Histogram is empty.
 //
-// Any goroutine may Record and any may take a Snapshot, at any time; recording is
-// fastest where a single goroutine does.
+// Any goroutine may Record and any may take a Snapshot, at any time. Who records for each
+// of many buffers of data uses a Batch: to lock, or to add atomically, is to wait until
+// all that was written before has left the processor, and memory for it may be far.
 //
 // The buckets are linear within a power of two, and twice as wide in the next one,
 // as in G. Tene's HdrHistogram. The values below 128 have a bucket each; those of
 // 2^42-1 (73 minutes) and more share the last.
 type Histogram struct {
-	counts [buckets]atomic.Uint64
-	max    atomic.Int64
+	mu  sync.Mutex
+	max int64
+	// What has been counted is 256*many + few. Counting touches few alone, almost always: a
+	// cache line for a power of two, where whole numbers would take eight of them.
+	few  [buckets]uint8
+	many [buckets]uint64
 }
 
 const (
@@ -30,29 +35,32 @@ const (
 
 // Record counts a value; a negative one counts as 0.
 func (h *Histogram) Record(v int64) {
-	h.counts[bucket(v)].Add(1)
-	if v > h.max.Load() {
-		h.raise(v)
+	h.mu.Lock()
+	h.add(v)
+	h.mu.Unlock()
+}
+
+// add is Record. The caller holds mu.
+func (h *Histogram) add(v int64) {
+	b := bucket(v)
+	if h.few[b]++; h.few[b] == 0 {
+		h.many[b]++
+	}
+	if v > h.max {
+		h.max = v
 	}
 }
 
-func (h *Histogram) raise(v int64) {
-	for old := h.max.Load(); v > old && !h.max.CompareAndSwap(old, v); old = h.max.Load() {
-	}
-}
-
-// Snapshot returns what has been counted so far. Values that are being recorded
-// meanwhile may be in it or not.
+// Snapshot returns what has been counted so far.
 func (h *Histogram) Snapshot() (s Snapshot) {
-	for i := range h.counts {
-		n := h.counts[i].Load()
-		s.counts[i] = n
-		s.count += n
+	h.mu.Lock()
+	s.counts, s.max = h.many, h.max
+	for i, n := range h.few {
+		s.counts[i] = s.counts[i]<<8 + uint64(n)
 	}
-	if s.count > 0 {
-		// The maximum is written after the count and may be behind it, or ahead.
-		low, high := span(s.last())
-		s.max = min(max(h.max.Load(), low), high)
+	h.mu.Unlock()
+	for _, n := range s.counts {
+		s.count += n
 	}
 	return s
 }

@@ -72,3 +72,12 @@ func BenchmarkTurn(b *testing.B) {
 		a.To(perf.Busy, 1)
 	}
 }
+
+func BenchmarkBatch(b *testing.B) {
+	var h perf.Histogram
+	var batch perf.Batch
+	list := latencies()
+	for i := 0; b.Loop(); i++ {
+		batch.Record(&h, list[i&4095])
+	}
+}

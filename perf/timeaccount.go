@@ -22,19 +22,25 @@ const (
 // TimeAccount splits a subtask's wall time into activities. One goroutine writes
 // it; any may Read. The parts always sum to the wall time exactly. The zero value has
 // not started. Without Enabled it stays so.
+//
+// A turn is two atomic stores. When the current activity began is not among them: it is
+// where the account began plus all that has been spent since.
 type TimeAccount struct {
-	sequence atomic.Uint64 // odd while the owner writes
-	began    atomic.Int64  // when it was started, less what it had run before
-	since    atomic.Int64  // when the current activity began
-	current  atomic.Uint32 // 1 + Activity; 0: not running
-	spent    [activities]atomic.Int64
+	began   atomic.Int64  // when it was started, less what it had run before
+	current atomic.Uint64 // turns so far, and 1 + Activity in the lowest bits; 0 there: not running
+	spent   [activities]atomic.Int64
+
+	since time.Duration // when the current activity began; the owner's
 }
 
+// activityBits of TimeAccount.current are the activity.
+const activityBits = 3
+
 // Start begins with Busy. Time before it, or after Stop, does not count.
-func (a *TimeAccount) Start(now time.Duration) { a.turn(1+uint32(Busy), now) }
+func (a *TimeAccount) Start(now time.Duration) { a.turn(1+uint64(Busy), now) }
 
 // To ends the current activity and begins another.
-func (a *TimeAccount) To(next Activity, now time.Duration) { a.turn(1+uint32(next), now) }
+func (a *TimeAccount) To(next Activity, now time.Duration) { a.turn(1+uint64(next), now) }
 
 // Stop ends the account.
 func (a *TimeAccount) Stop(now time.Duration) { a.turn(0, now) }
@@ -42,25 +48,28 @@ func (a *TimeAccount) Stop(now time.Duration) { a.turn(0, now) }
 // BusyAt returns the time spent Busy up to now. Only the owner may call it.
 func (a *TimeAccount) BusyAt(now time.Duration) time.Duration {
 	busy := time.Duration(a.spent[Busy].Load())
-	if a.current.Load() == 1+uint32(Busy) {
-		busy += now - time.Duration(a.since.Load())
+	if activity(a.current.Load()) == 1+uint64(Busy) {
+		busy += now - a.since
 	}
 	return busy
 }
 
-func (a *TimeAccount) turn(next uint32, now time.Duration) {
+// activity is what is current, of TimeAccount.current.
+func activity(current uint64) uint64 { return current & (1<<activityBits - 1) }
+
+func (a *TimeAccount) turn(next uint64, now time.Duration) {
 	if !Enabled {
 		return
 	}
-	a.sequence.Add(1)
-	if current := a.current.Load(); current != 0 {
-		a.spent[current-1].Add(int64(now) - a.since.Load())
+	before := a.current.Load()
+	if current := activity(before); current != 0 {
+		spent := &a.spent[current-1]
+		spent.Store(spent.Load() + int64(now-a.since))
 	} else {
-		a.began.Store(a.began.Load() - a.since.Load() + int64(now))
+		a.began.Store(a.began.Load() + int64(now-a.since))
 	}
-	a.since.Store(int64(now))
-	a.current.Store(next)
-	a.sequence.Add(1)
+	a.since = now
+	a.current.Store((before>>activityBits+1)<<activityBits | next)
 }
 
 // Times is a reading of a TimeAccount.
@@ -79,24 +88,28 @@ func (t Times) Total() time.Duration { return t.Busy + t.Idle + t.Backpressured 
 // it is the account up to that turn.
 func (a *TimeAccount) Read(now time.Duration) Times {
 	for {
-		before := a.sequence.Load()
+		before := a.current.Load()
+		began, until := a.began.Load(), int64(0)
 		var spent [1 + activities]int64
 		for i := range a.spent {
 			spent[1+i] = a.spent[i].Load()
+			until += spent[1+i]
 		}
-		current, until := a.current.Load(), a.since.Load()
-		if current != 0 {
-			spent[current] += max(0, int64(now)-until)
-			until = max(until, int64(now))
+		until += began
+		current := activity(before)
+		if current != 0 && int64(now) > until {
+			spent[current] += int64(now) - until
+			until = int64(now)
 		}
-		wall := until - a.began.Load()
-		if before%2 == 0 && before == a.sequence.Load() {
+		// One that turns meanwhile has added to one sum at most if it is not seen here, and up
+		// to the same moment.
+		if before == a.current.Load() {
 			return Times{
 				Busy:          time.Duration(spent[1+Busy]),
 				Idle:          time.Duration(spent[1+Idle]),
 				Backpressured: time.Duration(spent[1+Backpressured] + spent[1+Blocked]),
 				Blocked:       time.Duration(spent[1+Blocked]),
-				Wall:          time.Duration(wall),
+				Wall:          time.Duration(until - began),
 				Running:       current != 0,
 			}
 		}

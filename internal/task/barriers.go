@@ -18,6 +18,7 @@ func (t *Task) serve() error {
 		return nil
 	}
 	if t.mail.full.Load() {
+		t.woken = 0
 		for _, cmd := range t.mail.take() {
 			if err := t.obey(cmd); err != nil {
 				return err
@@ -29,10 +30,11 @@ func (t *Task) serve() error {
 		var err error
 		switch {
 		case ok:
+			t.woken = 0
 			err = t.barrier(item, true)
 		case c.promoting > 0: // not before: those queued behind what has overtaken come after it
 			id := c.promoting
-			c.promoting = 0
+			c.promoting, t.woken = 0, 0
 			err = t.promote(id)
 		default:
 			return nil

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"time"
+
 	"github.com/overtake-stream/overtake/bufferpool"
 	"github.com/overtake-stream/overtake/netstack"
 	"github.com/overtake-stream/overtake/netstack/record"
@@ -28,15 +30,16 @@ func (c *cursor) close() {
 	*c = cursor{}
 }
 
-// fetch takes the next item from the gate. It returns false when there is none.
-func (t *Task) fetch() (bool, error) {
+// fetch takes the next item from the gate. It returns false when there is none. now is the
+// time if it is known, else 0.
+func (t *Task) fetch(now time.Duration) (bool, error) {
 	if len(t.replay) > 0 {
 		run := t.replay[0]
 		t.replay = t.replay[1:]
 		t.cursor = cursor{it: record.Over(run.Records), input: t.cfg.Inputs[run.Input], channel: run.Channel, markChannel: t.channelOf(run)}
 		return true, nil
 	}
-	item, ok := t.cfg.Gate.Next()
+	item, ok := t.cfg.Gate.NextAt(now)
 	if !ok || item.Event != nil {
 		return ok, t.event(item)
 	}

@@ -44,7 +44,8 @@ func (t *Task) step() (Next, error) {
 	if err := t.serve(); err != nil {
 		return Ready, err
 	}
-	c := t.checkpoints
+	c, woken := t.checkpoints, t.woken
+	t.woken = 0
 	switch {
 	case t.cancelled.Load():
 		return Ready, ErrCancelled
@@ -63,7 +64,7 @@ func (t *Task) step() (Next, error) {
 	case c != nil && c.held:
 		return AwaitInput, nil
 	case t.cfg.Source == nil:
-		return t.consume()
+		return t.consume(woken)
 	case t.ended || t.stopping.Load():
 		return t.finish()
 	default:
@@ -87,10 +88,10 @@ func (t *Task) pull() (Next, error) {
 	return Ready, t.endSlice(n)
 }
 
-// consume runs a slice of the gate's records.
-func (t *Task) consume() (Next, error) {
+// consume runs a slice of the gate's records. now is the time if it is known, else 0.
+func (t *Task) consume(now time.Duration) (Next, error) {
 	if t.cursor.empty() {
-		ok, err := t.fetch()
+		ok, err := t.fetch(now)
 		switch {
 		case err != nil:
 			return Ready, err
@@ -172,7 +173,7 @@ func (t *Task) full() (wait bool, err error) {
 	t.account.To(perf.Backpressured, now)
 	for _, p := range t.ctx.Partitions() {
 		if !p.Available() {
-			p.Await()
+			p.AwaitAt(now)
 			wait = true
 		}
 	}
@@ -189,6 +190,12 @@ func (t *Task) busy() {
 	t.account.To(perf.Busy, now)
 	t.time.resume(now)
 	t.pace.resume(now)
+	if perf.Enabled {
+		t.woken = now
+		for _, p := range t.ctx.Partitions() {
+			p.Awaited(now)
+		}
+	}
 }
 
 // Wait parks the subtask in the middle of a record's output, when even the

@@ -1,7 +1,7 @@
 package task
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/overtake-stream/overtake/operators"
@@ -10,9 +10,15 @@ import (
 
 // published is what the subtask lets others read. It writes it when it looks at the clock.
 type published struct {
-	records   atomic.Uint64
-	watermark atomic.Int64
-	process   *perf.Histogram // nil: nothing is measured
+	process *perf.Histogram // nil: nothing is measured; constant
+	own     perf.Batch      // of process: what is not published; the subtask's
+
+	mu struct {
+		sync.Mutex
+		records   uint64
+		watermark int64
+		process   perf.Batch
+	}
 }
 
 // batch measures the busy time for what is read at once: a buffer of the gate, or what a
@@ -28,19 +34,24 @@ type Stats struct {
 	Records   uint64          // read from the gate or the source
 	Time      perf.Times      // busy, idle and backpressured
 	Watermark int64           // Unix milliseconds; operators.NoWatermark, operators.LastWatermark
-	Process   *perf.Histogram // busy time per batch, in nanoseconds; shared; nil: it is not measured
+	Process   *perf.Histogram // busy time per batch, in nanoseconds; shared, the latest values are added a few at a time; nil: it is not measured
 }
 
 // Stats returns the account so far; any goroutine may ask.
 func (t *Task) Stats() Stats {
-	return Stats{
-		Records: t.stats.records.Load(), Watermark: t.stats.watermark.Load(),
-		Time: t.account.Read(t.clock.Now()), Process: t.stats.process,
+	p := &t.stats
+	p.mu.Lock()
+	if p.process != nil {
+		p.mu.process.Flush(p.process)
 	}
+	st := Stats{Records: p.mu.records, Watermark: p.mu.watermark, Process: p.process}
+	p.mu.Unlock()
+	st.Time = t.account.Read(t.clock.Now())
+	return st
 }
 
 func (p *published) init() {
-	p.watermark.Store(operators.NoWatermark)
+	p.mu.watermark = operators.NoWatermark
 	if perf.Enabled {
 		p.process = new(perf.Histogram)
 	}
@@ -48,12 +59,16 @@ func (p *published) init() {
 
 // publish lets others see how far the subtask is. now is the time.
 func (t *Task) publish(now time.Duration) {
-	t.stats.records.Store(t.records)
-	t.stats.watermark.Store(t.time.now)
 	if perf.Enabled && t.cfg.Source != nil {
-		t.processed(now)
 		t.begins(now)
 	}
+	p := &t.stats
+	p.mu.Lock()
+	p.mu.records, p.mu.watermark = t.records, t.time.now
+	if p.process != nil {
+		p.own.Move(&p.mu.process, p.process)
+	}
+	p.mu.Unlock()
 }
 
 // begins says that a batch begins now; if there was one before, it has ended.
@@ -70,6 +85,6 @@ func (t *Task) processed(now time.Duration) {
 	}
 	b.open = false
 	if t.cfg.Source == nil || t.records > b.records {
-		t.stats.process.Record(int64(t.account.BusyAt(now) - b.busy))
+		t.stats.own.Record(t.stats.process, int64(t.account.BusyAt(now)-b.busy))
 	}
 }

@@ -68,6 +68,7 @@ type Task struct {
 	records       uint64
 	flushed       time.Duration // when outputs were last flushed
 	behind        []bool        // by output: it has kept a buffer behind others
+	woken         time.Duration // when the last wait has ended, if nothing was done since; else 0
 	waiting       bool          // the last Step has said so
 	batch         batch
 	checkpoints   *checkpoints
