@@ -39,7 +39,8 @@
 // the text of k; q16 has the minute as a number. Bids exactly 10 s apart are in two sessions
 // of q11; in Flink that depends on how far its watermark has come. What a window of
 // processing time holds is another each time, so q12 adds up the windows of each bidder.
-// MissingQueries lists what is not there.
+// q10 writes files, without times at which a partition counts as complete; its result is
+// what is in them, with the columns that are in the names of their folders.
 //
 // # Files of events
 //

@@ -105,7 +105,7 @@ func rowHash(columns, fields []string) uint64 {
 		h = (h ^ v) * 0x9E3779B97F4A7C15
 		h ^= h >> 32
 	}
-	texts := "name city state extra A.extra B.extra channel url channel_id itemName description value bidTimeType dir1 dir2 dir3"
+	texts := "name city state extra A.extra B.extra channel url channel_id itemName description value bidTimeType dir1 dir2 dir3 dt hm"
 	for i, f := range fields {
 		if !strings.Contains(" "+texts+" ", " "+columns[i]+" ") {
 			var v int64

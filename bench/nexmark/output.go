@@ -16,6 +16,7 @@ type Output struct {
 	// due, in nanoseconds: the row's event time says which that was. It needs a Pace.
 	Latency *perf.Histogram
 	WarmUp  time.Duration // what was due in it at first has no latency
+	Folder  string        // where a query that writes files (q10) does so: empty, or made; for others it is not needed
 
 	gen   *Generator
 	pace  Pace
@@ -28,7 +29,8 @@ type Output struct {
 	}
 }
 
-// Result is what subtasks that have ended found: after a job that has succeeded, all.
+// Result is what subtasks that have ended found: after a job that has succeeded, all. For
+// a query that writes files see Query.Result.
 func (o *Output) Result() Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,15 +113,19 @@ func (w *writer[T]) Close(ok bool) error {
 	if !ok {
 		return nil
 	}
-	o := w.out
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.mu.result = o.mu.result.plus(w.tally.sum)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if w.last.After(o.mu.last) {
-		o.mu.last = w.last
-	}
+	w.out.ended(w.tally.sum, w.last)
 	return nil
+}
+
+// ended adds what a subtask has found, and when its last row came.
+func (o *Output) ended(found Result, last time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mu.result = o.mu.result.plus(found)
+	if last.After(o.mu.last) {
+		o.mu.last = last
+	}
 }

@@ -22,14 +22,15 @@ type Query struct {
 	build func(p *plan)
 	// loop computes the table by hand: one goroutine, the builtin map, no engine.
 	loop func(g *Generator, t *Tally)
+
+	// Of a query whose rows go to files: by hand, the same files, and what is in them.
+	write func(g *Generator, dir string) error
+	read  func(dir string, t *Tally) error
 }
 
-// Missing is a query that is not there.
-type Missing struct{ Name, Why string }
-
-// Queries are those that there are, by number; what is not one of Nexmark's comes last.
+// Queries are all, by number; what is not one of Nexmark's comes last.
 func Queries() []Query {
-	list := slices.Concat(stateless(), joins(), auctions(), windows(), sessions(), statistics(), latest())
+	list := slices.Concat(stateless(), joins(), auctions(), windows(), sessions(), statistics(), latest(), []Query{logged()})
 	slices.SortFunc(list, func(a, b Query) int { return cmp.Compare(number(a.Name), number(b.Name)) })
 	return list
 }
@@ -42,13 +43,6 @@ func number(name string) int {
 	return n
 }
 
-// MissingQueries are the others, and why.
-func MissingQueries() []Missing {
-	return []Missing{
-		{"q10", "needs a sink that partitions its files by a record's time"},
-	}
-}
-
 // Find returns the queries with these names, all if there are none.
 func Find(names []string) (list []Query, err error) {
 	all := Queries()
@@ -56,29 +50,36 @@ func Find(names []string) (list []Query, err error) {
 		return all, nil
 	}
 	for _, name := range names {
-		q, why := find(all, name)
-		if q == nil {
-			return nil, fmt.Errorf("nexmark: no query %q%s", name, why)
+		i := slices.IndexFunc(all, func(q Query) bool { return q.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("nexmark: no query %q: there are %s", name, known(all))
 		}
-		list = append(list, *q)
+		list = append(list, all[i])
 	}
 	return list, nil
 }
 
-func find(all []Query, name string) (q *Query, why string) {
-	var known []string
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i], ""
-		}
-		known = append(known, all[i].Name)
+func known(all []Query) string {
+	names := make([]string, len(all))
+	for i, q := range all {
+		names[i] = q.Name
 	}
-	for _, m := range MissingQueries() {
-		if m.Name == name {
-			return nil, ": it " + m.Why
-		}
+	return strings.Join(names, ", ")
+}
+
+// Result is what a job of the query has put out once it has succeeded: what is in its
+// files, if it writes any. Anything else in their folder is an error then.
+func (q Query) Result(o *Output) (Result, error) {
+	if q.read == nil {
+		return o.Result(), nil
 	}
-	return nil, ": there are " + strings.Join(known, ", ")
+	return q.readBack(o.Folder, o.Brief)
+}
+
+func (q Query) readBack(dir string, brief bool) (Result, error) {
+	t := &Tally{brief: brief}
+	err := q.read(dir, t)
+	return t.sum, err
 }
 
 // Loop computes the query's table by hand: what the engine is compared with. In brief, the

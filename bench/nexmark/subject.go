@@ -58,11 +58,15 @@ func (r *runs) figure(of func(run) float64, take func(ctx context.Context) (run,
 }
 
 // engine runs the job over all events.
-func (s *subject) engine(ctx context.Context) (run, error) {
+func (s *subject) engine(ctx context.Context) (_ run, err error) {
 	if err := s.expect(); err != nil {
 		return run{}, err
 	}
-	out := &Output{Brief: true}
+	out, remove, err := s.output()
+	if err != nil {
+		return run{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	debug.FreeOSMemory()
 	before := bench.CPUTime()
 	peak, err := s.job(ctx, s.gen, Pace{}, out)
@@ -72,6 +76,16 @@ func (s *subject) engine(ctx context.Context) (run, error) {
 	}
 	s.arena = max(s.arena, peak.arena)
 	return s.run(out.Took(), used, peak.resident), s.check(out, *s.want)
+}
+
+// output is a place for the results of a run, and what removes them.
+func (s *subject) output() (out *Output, remove func() error, err error) {
+	out = &Output{Brief: true}
+	if s.query.read == nil {
+		return out, func() error { return nil }, nil
+	}
+	out.Folder, err = os.MkdirTemp(s.cfg.Folder, "overtake-nexmark-")
+	return out, func() error { return os.RemoveAll(out.Folder) }, err
 }
 
 // expect computes the result that is to come.
@@ -84,13 +98,29 @@ func (s *subject) expect() error {
 }
 
 // loop computes the result by hand.
-func (s *subject) loop(context.Context) (run, error) {
+func (s *subject) loop(context.Context) (_ run, err error) {
+	out, remove, err := s.output()
+	if err != nil {
+		return run{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	debug.FreeOSMemory()
 	m := watch(nil)
 	began, before := time.Now(), bench.CPUTime()
-	r := s.query.Loop(s.gen, true)
+	var r Result
+	if s.query.write != nil {
+		err = s.query.write(s.gen, out.Folder)
+	} else {
+		r = s.query.Loop(s.gen, true)
+	}
 	took, used := time.Since(began), bench.CPUTime()-before
 	peak := m.stop()
+	if s.query.write != nil && err == nil {
+		r, err = s.query.readBack(out.Folder, true)
+	}
+	if err != nil {
+		return run{}, err
+	}
 	if s.want == nil {
 		s.want = &r
 	}
@@ -106,10 +136,11 @@ func (s *subject) run(took, used time.Duration, resident int64) run {
 }
 
 func (s *subject) check(out *Output, want Result) error {
-	if r := out.Result(); r != want {
-		return fmt.Errorf("nexmark: %s has %v, and by hand %v", s.query.Name, r, want)
+	r, err := s.query.Result(out)
+	if err == nil && r != want {
+		err = fmt.Errorf("nexmark: %s has %v, and by hand %v", s.query.Name, r, want)
 	}
-	return nil
+	return err
 }
 
 // job runs the query as a job.
@@ -146,11 +177,16 @@ func (s *subject) job(ctx context.Context, g *Generator, pace Pace, out *Output)
 func (c Config) warmUp() time.Duration { return c.Duration / 5 }
 
 // latency measures at the rate that is asked for, or half of the peak.
-func (s *subject) latency(ctx context.Context, _ bench.Size, into *perf.Histogram) error {
+func (s *subject) latency(ctx context.Context, _ bench.Size, into *perf.Histogram) (err error) {
 	if err := s.setPace(ctx); err != nil {
 		return err
 	}
-	out := &Output{Brief: true, Latency: into, WarmUp: s.cfg.warmUp()}
+	out, remove, err := s.output()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	out.Latency, out.WarmUp = into, s.cfg.warmUp()
 	if _, err := s.job(ctx, s.pacedGen, Pace{Rate: s.pace}, out); err != nil {
 		return err
 	}

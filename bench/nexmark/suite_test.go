@@ -18,12 +18,12 @@ func tiny(t *testing.T) nexmark.Config {
 
 func TestQueriesAreMeasured(t *testing.T) {
 	cfg := tiny(t)
-	cfg.Queries = []string{"q0", "q5", "running"}
+	cfg.Queries = []string{"q0", "q5", "q10", "running"}
 	d, err := nexmark.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Suite != nexmark.Suite || len(d.Cases) != 12 {
+	if d.Suite != nexmark.Suite || len(d.Cases) != 16 {
 		t.Fatalf("suite %q with %d cases, want 4 for each query", d.Suite, len(d.Cases))
 	}
 	for _, c := range d.Cases {
