@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -163,5 +164,56 @@ func TestBlobReadFails(t *testing.T) {
 		if !errors.As(err, &failed) || !errors.Is(err, broken) || failed.File != "file" {
 			t.Fatalf("failing at %d: %v", n, err)
 		}
+	}
+}
+
+// A store in memory uses the memory of blobs again, but not of those that somebody reads.
+func TestMemoryOfBlobsIsUsedAgain(t *testing.T) {
+	s := checkpoint.NewMemory()
+	ctx := context.Background()
+	write := func(id checkpoint.ID, fill byte) checkpoint.BlobRef {
+		t.Helper()
+		w, err := s.Create(ctx, checkpoint.BlobName{Epoch: 1, Checkpoint: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.(checkpoint.Grower).Grow(5000)
+		if _, err := w.Write(bytes.Repeat([]byte{fill}, 5000)); err != nil {
+			t.Fatal(err)
+		}
+		ref, err := w.Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ref
+	}
+	read := func(r io.Reader, fill byte) {
+		t.Helper()
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, bytes.Repeat([]byte{fill}, 5000)) {
+			t.Errorf("a blob of %d has become %x … (%v)", fill, got[:min(4, len(got))], err)
+		}
+	}
+	r, err := s.Open(ctx, write(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := checkpoint.ID(2); id < 12; id++ {
+		if _, err := s.Sweep(ctx, func(checkpoint.BlobName) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		a, b := write(id, byte(id)), write(id+100, byte(id+100))
+		if id == 11 {
+			for _, ref := range []checkpoint.BlobRef{a, b} {
+				again, err := s.Open(ctx, ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				read(again, byte(ref.Name.Checkpoint))
+			}
+		}
+	}
+	read(r, 1)
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,12 +10,15 @@ import (
 	"sync"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/overtake-stream/overtake/internal/invariant"
 )
 
 // memory is a store in this process's memory.
 type memory struct {
 	mu        sync.Mutex
-	blobs     map[BlobName][]byte
+	blobs     map[BlobName]*memoryBlob
+	spare     [][]byte // memory of blobs that are gone, for those to come
 	manifests map[ID]memoryManifest
 	epoch     uint64 // last claimed
 	closed    bool
@@ -24,7 +27,7 @@ type memory struct {
 // NewMemory returns a store that is gone with its process. It behaves as the others
 // do, without their encoding of blobs.
 func NewMemory() Store {
-	return &memory{blobs: map[BlobName][]byte{}, manifests: map[ID]memoryManifest{}}
+	return &memory{blobs: map[BlobName]*memoryBlob{}, manifests: map[ID]memoryManifest{}}
 }
 
 // memoryManifest is a manifest, encoded, and the blobs that it refers to.
@@ -33,12 +36,55 @@ type memoryManifest struct {
 	blobs []BlobName
 }
 
+// memoryBlob is a blob that is finished.
+type memoryBlob struct {
+	data   []byte
+	told   bool // its size was, ahead
+	opened bool // somebody may be reading it
+}
+
+// spareBlobs is of how many blobs whose size was told ahead the memory is kept: of records in
+// flight, which are much the same from one checkpoint to the next, and gone after it.
+const spareBlobs = 4
+
+// remove removes a blob. Its memory is kept if that is nobody else's.
+func (s *memory) remove(name BlobName) {
+	b := s.blobs[name]
+	delete(s.blobs, name)
+	if b != nil && b.told && !b.opened && len(s.spare) < spareBlobs {
+		if invariant.Enabled {
+			invariant.Poison(b.data)
+		}
+		s.spare = append(s.spare, b.data[:0])
+	}
+}
+
+// room returns memory for a blob of about n bytes: what was kept, unless that is too small,
+// or so large that most of it would be of no use.
+func (s *memory) room(n int64) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var fits []byte
+	s.spare = slices.DeleteFunc(s.spare, func(b []byte) bool {
+		if fits != nil || int64(cap(b)) < n || int64(cap(b)) > 4*n {
+			return false
+		}
+		fits = b
+		return true
+	})
+	if fits == nil && len(s.spare) == spareBlobs { // sizes have changed
+		s.spare = slices.Delete(s.spare, 0, 1)
+	}
+	return fits
+}
+
 // memoryWriter is a blob that is being written.
 type memoryWriter struct {
 	store *memory
 	ctx   context.Context
 	name  BlobName
 	data  []byte
+	told  bool // its size, by Grow
 	done  bool
 }
 
@@ -74,7 +120,12 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 }
 
 // Grow implements Grower.
-func (w *memoryWriter) Grow(n int64) { w.data = slices.Grow(w.data, int(n)) }
+func (w *memoryWriter) Grow(n int64) {
+	if w.data == nil {
+		w.data = w.store.room(n)
+	}
+	w.data, w.told = slices.Grow(w.data, int(n)), true
+}
 
 // Commit implements BlobWriter.
 func (w *memoryWriter) Commit() (BlobRef, error) {
@@ -88,7 +139,7 @@ func (w *memoryWriter) Commit() (BlobRef, error) {
 		return BlobRef{}, fmt.Errorf("blob %v: %w", w.name, ErrExists)
 	}
 	w.done = true
-	w.store.blobs[w.name] = w.data
+	w.store.blobs[w.name] = &memoryBlob{data: w.data, told: w.told}
 	// An empty blob takes a byte, as a reference to nothing at all is invalid.
 	return BlobRef{Name: w.name, Size: int64(len(w.data)), Stored: max(1, int64(len(w.data))), Sum: sum}, nil
 }
@@ -106,10 +157,12 @@ func (s *memory) Open(ctx context.Context, ref BlobRef) (io.ReadCloser, error) {
 	if err := s.use(ctx); err != nil {
 		return nil, err
 	}
-	data, ok := s.blobs[ref.Name]
+	blob, ok := s.blobs[ref.Name]
 	if !ok {
 		return nil, fmt.Errorf("blob %v: %w", ref.Name, ErrNotFound)
 	}
+	data := blob.data
+	blob.opened = true
 	if int64(len(data)) != ref.Size || xxh3.Hash(data) != ref.Sum {
 		return nil, &CorruptError{File: ref.Name.String(), Reason: "it is not the blob that was referred to"}
 	}
@@ -137,11 +190,11 @@ func (s *memory) manifest(id ID) (*Manifest, error) {
 func (s *memory) check(m *Manifest) error {
 	for name, ref := range m.BlobSet() {
 		e := &MissingError{Checkpoint: m.ID, Blob: name, File: name.String(), Want: ref.Stored, Got: -1}
-		data, ok := s.blobs[name]
+		blob, ok := s.blobs[name]
 		if !ok {
 			return e
 		}
-		if e.Got = max(1, int64(len(data))); e.Got != e.Want {
+		if e.Got = max(1, int64(len(blob.data))); e.Got != e.Want {
 			return e
 		}
 	}
@@ -240,7 +293,7 @@ func (s *memory) Drop(ctx context.Context, id ID) error {
 	owned := s.owned()
 	for _, name := range stored.blobs {
 		if !owned[name] {
-			delete(s.blobs, name)
+			s.remove(name)
 		}
 	}
 	return nil
@@ -255,7 +308,7 @@ func (s *memory) Sweep(ctx context.Context, keep func(BlobName) bool) (removed i
 	owned := s.owned()
 	for name := range s.blobs {
 		if !owned[name] && !keep(name) {
-			delete(s.blobs, name)
+			s.remove(name)
 			removed++
 		}
 	}

@@ -21,6 +21,8 @@ type Channel struct {
 // it is handed to a writer, and to that from then on.
 type Capture struct {
 	shared *atomic.Int64 // counts the shared buffers
+	memory *Memory       // where copies are; nil: anywhere
+	chunks [][]byte      // of it
 	runs   []captured
 	spare  []piece // for the runs to come
 }
@@ -33,6 +35,28 @@ const runPieces = 4
 func (c *Capture) Reserve(runs int) {
 	c.runs = make([]captured, 0, runs)
 	c.spare = make([]piece, runs*runPieces)
+	c.chunks = make([][]byte, 0, runs*runPieces/2)
+}
+
+// Use makes copies in a memory, which gets its chunks back when the capture is released.
+// It shares m.
+func (c *Capture) Use(m *Memory) { c.memory = m }
+
+// clone returns a copy that is there until the capture is released.
+func (c *Capture) clone(b []byte) []byte {
+	if c.memory == nil || len(b) > chunkSize {
+		return slices.Clone(b)
+	}
+	last := len(c.chunks) - 1
+	if last < 0 || len(b) > cap(c.chunks[last])-len(c.chunks[last]) {
+		c.chunks = append(c.chunks, c.memory.take())
+		last++
+	}
+	chunk := c.chunks[last]
+	from := len(chunk)
+	chunk = append(chunk, b...)
+	c.chunks[last] = chunk
+	return chunk[from:len(chunk):len(chunk)]
 }
 
 // captured is the records of one channel, in order.
@@ -102,7 +126,7 @@ func (c *Capture) TakeRest(ch Channel, out bool, buf bufferpool.Buffer, n int, s
 // Copy adds bytes. It lends them.
 func (c *Capture) Copy(ch Channel, out bool, b []byte) {
 	if len(b) > 0 {
-		c.Keep(ch, out, slices.Clone(b))
+		c.Keep(ch, out, c.clone(b))
 	}
 }
 
@@ -120,7 +144,7 @@ func (c *Capture) Unshare() {
 	for i := range c.runs {
 		for j := range c.runs[i].pieces {
 			if p := &c.runs[i].pieces[j]; p.bytes == nil {
-				b := slices.Clone(p.payload())
+				b := c.clone(p.payload())
 				c.done(p)
 				p.bytes = b
 			}
@@ -136,6 +160,10 @@ func (c *Capture) Release() {
 		}
 	}
 	c.runs = nil
+	if c.memory != nil {
+		c.memory.give(c.chunks)
+		c.memory, c.chunks = nil, nil
+	}
 }
 
 // Bytes is the size of what was captured on one side.

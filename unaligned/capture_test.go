@@ -56,3 +56,65 @@ func TestACaptureOfTheRestOfABuffer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What was copied lies in memory that captures pass on to each other; none of them sees the
+// bytes of another that is still there.
+func TestCapturesShareMemory(t *testing.T) {
+	var shared atomic.Int64
+	var memory unaligned.Memory
+	ch := unaligned.Channel{Edge: "a to b"}
+	capture := func(fill byte) (c unaligned.Capture, want []byte) {
+		c = unaligned.NewCapture(&shared)
+		c.Reserve(1)
+		c.Use(&memory)
+		for _, n := range []int{1, 30 << 10, 30 << 10, 30 << 10, 200 << 10, 5, 64 << 10} { // also more than a chunk has
+			b := bytes.Repeat([]byte{fill}, n)
+			c.Copy(ch, false, b)
+			want = append(want, b...)
+			clear(b) // it was lent
+			fill++
+		}
+		return c, want
+	}
+	check := func(c *unaligned.Capture, want []byte) {
+		t.Helper()
+		var got bytes.Buffer
+		if err := c.Write(&got); err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("a capture has %d bytes that are not the %d that it was given (%v)", got.Len(), len(want), err)
+		}
+	}
+	older, first := capture(1)
+	for range 3 {
+		newer, second := capture(101)
+		check(&older, first)
+		check(&newer, second)
+		older.Release()
+		older, first = newer, second
+	}
+	older.Release()
+}
+
+// Once there is memory, to copy allocates nothing.
+func TestCopiesAllocateNothing(t *testing.T) {
+	var shared atomic.Int64
+	var memory unaligned.Memory
+	b := make([]byte, 30<<10)
+	captures := make([]unaligned.Capture, 12)
+	for i := range captures {
+		captures[i] = unaligned.NewCapture(&shared)
+		captures[i].Reserve(3)
+		captures[i].Use(&memory)
+	}
+	next := 0
+	got := testing.AllocsPerRun(10, func() {
+		c := &captures[next]
+		next++
+		for range 4 {
+			c.Copy(unaligned.Channel{Edge: "a to b"}, false, b)
+		}
+		c.Release()
+	})
+	if got != 0 {
+		t.Errorf("%v allocations for a capture", got)
+	}
+}

@@ -109,8 +109,9 @@ type checkpoints struct {
 	ending   bool // the job's last checkpoint is complete
 	held     bool // a source that stands still for a stop with a savepoint
 	heldBy   protocol.ID
-	shared   atomic.Int64   // buffers that captures hold; changed by snapshot writers too
-	writers  sync.WaitGroup // snapshot writers
+	shared   atomic.Int64     // buffers that captures hold; changed by snapshot writers too
+	copies   unaligned.Memory // of what captures do not share
+	writers  sync.WaitGroup   // snapshot writers
 	first    map[protocol.ID]int64
 	looked   time.Duration // when queued barriers were last looked for
 	missed   bool          // it was too early to look again

@@ -46,6 +46,7 @@ func (c *checkpoints) newRound() *round {
 		inline: make([]byte, inlineEach*(operators+len(c.Inputs))),
 	}
 	r.capture.Reserve(len(c.Inputs) + c.subs)
+	r.capture.Use(&c.copies)
 	// What was never written to may have no memory yet.
 	clear(r.saved[:cap(r.saved)])
 	clear(r.shots[:cap(r.shots)])
