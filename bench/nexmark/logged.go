@@ -22,13 +22,20 @@ const minute = 60 * 1000 // milliseconds
 
 const hourMinute = "15:04"
 
-// logFolder appends the folder of bids of a minute: dt=2015-07-15/hm=00%3A00.
+// logFolder appends the folder of bids of a minute, as AppendColumn would:
+// dt=2015-07-15/hm=00%3A00.
 func logFolder(dst []byte, ms int64) []byte {
 	at := time.UnixMilli(ms).UTC()
-	var text [len(time.DateOnly)]byte
-	dst = files.AppendColumn(dst, "dt", at.AppendFormat(text[:0], time.DateOnly))
-	return files.AppendColumn(dst, "hm", at.AppendFormat(text[:0], hourMinute))
+	year, month, day := at.Date()
+	dst = strconv.AppendInt(append(dst, "dt="...), int64(year), 10)
+	dst = appendTwo(append(dst, '-'), int(month))
+	dst = appendTwo(append(dst, '-'), day)
+	dst = appendTwo(append(dst, "/hm="...), at.Hour())
+	return appendTwo(append(dst, "%3A"...), at.Minute())
 }
+
+// appendTwo appends a number of two digits.
+func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // appendLogged appends the line of a bid: comma-separated, and no text of a bid needs
 // quotes.

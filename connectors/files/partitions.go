@@ -73,12 +73,14 @@ func AppendColumn[S ~string | ~[]byte](dst []byte, name string, value S) []byte 
 func appendPercent[S ~string | ~[]byte](dst []byte, s S) []byte {
 	const hex = "0123456789ABCDEF"
 	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c >= 0x7f || strings.IndexByte(`"#%'*/:<=>?\[]^{|}`, c) >= 0 {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', 'A' <= c && c <= 'Z', c == '-':
+			dst = append(dst, c)
+		case c < ' ' || c >= 0x7f || strings.IndexByte(`"#%'*/:<=>?\[]^{|}`, c) >= 0:
 			dst = append(dst, '%', hex[c>>4], hex[c&15])
-			continue
+		default:
+			dst = append(dst, c)
 		}
-		dst = append(dst, c)
 	}
 	return dst
 }
