@@ -72,6 +72,7 @@ func (t *Task) obey(cmd Command) error {
 
 // complete takes a checkpoint that is durable.
 func (t *Task) complete(cmd Command) error {
+	t.checkpoints.over(cmd.ID)
 	for _, st := range t.checkpoints.Stores.list {
 		st.settle(cmd.ID)
 	}
@@ -89,6 +90,7 @@ func (t *Task) complete(cmd Command) error {
 // drop forgets a checkpoint that will not be.
 func (t *Task) drop(id protocol.ID) {
 	c := t.checkpoints
+	c.over(id)
 	if r := c.find(id); r != nil {
 		c.remove(r)
 		r.release()

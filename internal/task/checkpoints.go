@@ -116,6 +116,7 @@ type checkpoints struct {
 	looked   time.Duration // when queued barriers were last looked for
 	missed   bool          // it was too early to look again
 
+	underway  protocol.ID // has begun here, and is not known to have ended; 0: none
 	promoting protocol.ID // barriers up to here are to be taken out of the gate's queues
 	hastened  protocol.ID // barriers up to here overtake on their way
 }
@@ -130,6 +131,13 @@ func newCheckpoints(c *Checkpoints, gate *netstack.Gate) *checkpoints {
 	}
 	return &checkpoints{
 		Checkpoints: *c, machine: protocol.NewBarriers(channels, c.Last), first: map[protocol.ID]int64{},
+	}
+}
+
+// over notes that a checkpoint has ended, and those before it.
+func (c *checkpoints) over(id protocol.ID) {
+	if id >= c.underway {
+		c.underway = 0
 	}
 }
 

@@ -130,6 +130,9 @@ func (t *Task) endSlice(n int) error {
 	// The Go scheduler preempts after 10 ms only. Without this, a busy subtask would
 	// hold up the I/O loop and its neighbours for that long.
 	runtime.Gosched()
+	if c := t.checkpoints; c != nil && c.underway > 0 { // others may need the processor for it
+		yieldProcessor()
+	}
 	return t.look(now)
 }
 

@@ -63,6 +63,7 @@ func (c *checkpoints) begin(b protocol.Barrier) *round {
 		r = c.newRound()
 	}
 	r.barrier, r.arrived = b, c.first[b.ID]
+	c.underway = b.ID
 	c.rounds = append(c.rounds, r)
 	return r
 }

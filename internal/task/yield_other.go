@@ -1,0 +1,6 @@
+//go:build !linux
+
+package task
+
+// yieldProcessor does nothing here.
+func yieldProcessor() {}
