@@ -8,7 +8,7 @@ import (
 
 // A later checkpoint is still under way when an earlier one ends, and not the other way round.
 func TestACheckpointIsUnderWayUntilItEnds(t *testing.T) {
-	c := newCheckpoints(&Checkpoints{Last: 1}, nil)
+	c := newCheckpoints(&Checkpoints{Last: 1, Stores: &Stores{}}, nil)
 	for id := protocol.ID(2); id <= 3; id++ {
 		c.begin(protocol.Barrier{ID: id})
 	}
