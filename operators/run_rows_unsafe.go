@@ -31,16 +31,27 @@ func (s *spread) hashes(hashes []uint32, n int) []uint32 {
 // scatter writes a run to the subpartitions in s.subs. The records of one subpartition get
 // their places together.
 func (e *edge[T]) scatter(s *spread, r *Run[T], hashes []uint32) {
-	n, size, timed := len(r.Values), e.rows.size, r.Times != nil
-	word, off, stride := uint64(record.Word(record.Data, size, timed)), record.Offset(timed), record.Size(size, timed)
-	subs, hashes, values, padded := s.subs[:n], s.hashes(hashes, n), r.Values[:n], size%8 != 0
-	for _, sub := range subs {
+	n, stride := len(r.Values), record.Size(e.rows.size, r.Times != nil)
+	for _, sub := range s.subs[:n] {
 		s.places[sub].wants++
 	}
-	for i, sub := range subs {
-		p := &s.places[sub]
+	hashes = s.hashes(hashes, n)
+	for i := e.fill(s, r, hashes, 0); i < n; i = e.fill(s, r, hashes, i) {
+		e.place(&s.places[s.subs[i]], int(s.subs[i]), stride)
+	}
+}
+
+// fill writes a run from record i on, up to the first that has no place, which it returns. It
+// calls nothing, so that the loop has hardly anything to save in memory and to load again.
+func (e *edge[T]) fill(s *spread, r *Run[T], hashes []uint32, i int) int {
+	values, times, places, size := r.Values, r.Times, s.places, e.rows.size
+	timed, padded := times != nil, size%8 != 0
+	word, off, stride := uint64(record.Word(record.Data, size, timed)), record.Offset(timed), record.Size(size, timed)
+	subs, hashes := s.subs[:len(values)], hashes[:len(values)]
+	for ; i < len(values); i++ {
+		p := &places[subs[i]]
 		if p.at == p.end {
-			e.place(p, int(sub), stride)
+			break
 		}
 		at := unsafe.Add(p.base, p.at)
 		p.at += stride
@@ -49,10 +60,11 @@ func (e *edge[T]) scatter(s *spread, r *Run[T], hashes []uint32) {
 		}
 		*(*uint64)(at) = word | uint64(hashes[i])<<32
 		if timed {
-			*(*int64)(unsafe.Add(at, record.HeaderSize)) = r.Times[i]
+			*(*int64)(unsafe.Add(at, record.HeaderSize)) = times[i]
 		}
 		*(*T)(unsafe.Add(at, off)) = values[i]
 	}
+	return i
 }
 
 // place gets places for what a subpartition has of the run, as many as its open buffer has.
