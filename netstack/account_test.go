@@ -107,6 +107,34 @@ func TestAccountOfWaitingForCredit(t *testing.T) {
 	}
 }
 
+func TestAccountTakesTheTimeThatItsCallerKnows(t *testing.T) {
+	l, clock := accounted(t, netstack.PartitionOptions{Exclusive: 1, Floating: -1, Overdraft: -1}, netstack.GateOptions{})
+	defer l.close()
+	p, g := l.outs[0], l.ins[0]
+	for n := uint64(0); p.Available(); n++ {
+		write(p, 0, numbered(n, 200)) // fills a buffer
+	}
+	at := clock.now
+	p.AwaitAt(at + 3)
+	clock.now = at + 1000 // nobody may look
+	it, ok := g.NextAt(at + 40)
+	if !ok || it.At != at+40 {
+		t.Fatalf("%v, at %v, want %v", ok, it.At, at+40)
+	}
+	it.Buf.Release()
+	g.Done(0)
+	p.Awaited(at + 53)
+	if !p.Available() {
+		t.Fatal("a buffer was released, and there is none")
+	}
+	_, _ = g.Next() // looks at the inbox
+	wantTimes(t, "BufferWait", &p.Stats().Times.BufferWait, 50)
+	in := g.Stats(0)
+	if s := in.Queue.Snapshot(); s.Count() == 0 || s.Quantile(0) != 40 {
+		t.Errorf("in Queue: %v, want 40 ns first", &s)
+	}
+}
+
 func TestAccountOfWaitingForABuffer(t *testing.T) {
 	woken := &alarm{}
 	l, clock := accounted(t, netstack.PartitionOptions{Waker: woken, Exclusive: 1, Floating: -1, Overdraft: -1}, netstack.GateOptions{})
