@@ -66,6 +66,7 @@ type Task struct {
 	replay        []InFlight    // records of the restored checkpoint, before any new ones
 	markers       *markers      // nil: none pass
 	records       uint64
+	yielded       time.Duration // when others were last let have the processor
 	flushed       time.Duration // when outputs were last flushed
 	behind        []bool        // by output: it has kept a buffer behind others
 	woken         time.Duration // when the last wait has ended, if nothing was done since; else 0
