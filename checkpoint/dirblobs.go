@@ -37,7 +37,7 @@ func openBlobs(path string, o Options, dirs ...string) (*dirBlobs, error) {
 	}
 	d := &dirBlobs{layout: layout{fs: o.FS, root: path, noSync: o.NoSync}, codec: codec, instance: rand.Uint64()}
 	if d.fs == nil {
-		d.fs = privateFS{vfs.Default, &syncer{}}
+		d.fs = privateFS{vfs.Default}
 		if d.root, err = filepath.Abs(path); err != nil {
 			return nil, ioError("open", path, err)
 		}

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Owners returns who refers to each blob, as the catalogue of a directory has it, which
@@ -53,15 +51,4 @@ func SealBlock(file []byte, n int) []byte {
 	data := file[blobHeader+blockHeader : blobHeader+blockHeader+n]
 	binary.LittleEndian.PutUint32(head[8:], placedCRC(blobHeader, head[:8], data))
 	return file
-}
-
-// PrivateFS is the file system of a store that is given none. contexts says how many
-// requests to the kernel it has had under way at most.
-func PrivateFS() (fs vfs.FS, contexts func() int) {
-	s := &syncer{}
-	return privateFS{vfs.Default, s}, func() int {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.idle)
-	}
 }

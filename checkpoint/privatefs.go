@@ -16,11 +16,7 @@ const (
 
 // privateFS is the system's file system, with modes for the owner alone. Files get
 // theirs right after they are created; until then the directory's keeps others out.
-// Syncs leave the processor to others.
-type privateFS struct {
-	vfs.FS
-	syncer *syncer
-}
+type privateFS struct{ vfs.FS }
 
 // Create implements vfs.FS.
 func (p privateFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
@@ -31,7 +27,7 @@ func (p privateFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File
 	if err := os.Chmod(name, fileMode); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return syncedFile{f, p.syncer}, nil
+	return f, nil
 }
 
 // OpenReadWrite implements vfs.FS.
@@ -43,16 +39,7 @@ func (p privateFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, op
 	if err := os.Chmod(name, fileMode); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return syncedFile{f, p.syncer}, nil
-}
-
-// OpenDir implements vfs.FS.
-func (p privateFS) OpenDir(name string) (vfs.File, error) {
-	f, err := p.FS.OpenDir(name)
-	if err != nil {
-		return f, err
-	}
-	return syncedFile{f, p.syncer}, nil
+	return f, nil
 }
 
 // MkdirAll implements vfs.FS.
