@@ -45,7 +45,9 @@ type index struct {
 // lie together far apart (Fibonacci hashing).
 type scrambled uint32
 
-func scramble(hash uint32) scrambled { return scrambled(hash * 0x9E3779B1) }
+func scramble(hash uint32) scrambled { return scrambled(hash * scrambler) }
+
+const scrambler = 0x9E3779B1 // odd; probeRun's assembly has it from here
 
 // slot is what the index has of an entry.
 func (h scrambled) slot(a address) uint64 { return uint64(h)<<32 | uint64(a) }

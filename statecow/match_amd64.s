@@ -42,7 +42,7 @@ TEXT ·probeRun(SB), NOSPLIT, $0-32
 
 next:
 	MOVL    (SI), DX
-	IMUL3L  $0x9E3779B1, DX, BX // scrambled
+	IMUL3L  $const_scrambler, DX, BX // scrambled
 	SUBQ    R9, DX              // owned if below the width
 	MOVL    BX, X4
 	PSHUFD  $0, X4, X4

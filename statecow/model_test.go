@@ -61,7 +61,7 @@ func TestMapEqualsTheModelUnderRandomOperations(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	ops := *modelOps / 2 / RaceFactor
+	ops := *modelOps / 2 / RaceFactor()
 	for round := *modelFirst; round < *modelFirst+*modelRounds; round++ {
 		t.Logf("-model.seed %d -model.first %d -model.ops %d", seed, round, *modelOps)
 		for name, l := range layouts() {

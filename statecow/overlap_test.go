@@ -88,11 +88,11 @@ func total(t *testing.T, s statecow.Snapshot, n uint64) (sum uint64) {
 // TestOverlappingSnapshotsBoundMemory has a snapshot open at every moment, so that
 // every segment is seen by one at the time it is compacted.
 func TestOverlappingSnapshotsBoundMemory(t *testing.T) {
-	const n = 100_000 / statecow.RaceFactor
-	alone := overlapping(t, statecow.Options{}, n, 0, 40, n/10)
+	n := uint64(100_000 / statecow.RaceFactor())
+	alone := overlapping(t, statecow.Options{}, n, 0, 40, int(n/10))
 	for _, keep := range []int{1, 4} {
 		t.Run(fmt.Sprint("open=", keep), func(t *testing.T) {
-			if peak := overlapping(t, statecow.Options{}, n, keep, 40, n/10); peak > alone*int64(10+2*keep)/10 {
+			if peak := overlapping(t, statecow.Options{}, n, keep, 40, int(n/10)); peak > alone*int64(10+2*keep)/10 {
 				t.Fatalf("%d bytes in use, %d with snapshots one after the other", peak, alone)
 			}
 		})
@@ -104,7 +104,7 @@ func TestOverlappingSnapshotsBoundMemory(t *testing.T) {
 func TestOverlappingSnapshotsOfATinyMap(t *testing.T) {
 	const n = 1000
 	for _, o := range []statecow.Options{{Budget: 4 << 20}, {Budget: 64 << 20}} {
-		peak := overlapping(t, o, n, 8, 1000/statecow.RaceFactor, n)
+		peak := overlapping(t, o, n, 8, 1000/statecow.RaceFactor(), n)
 		if limit := int64(4 << 20); peak > limit {
 			t.Fatalf("with a budget of %d, %d bytes in use", o.Budget, peak)
 		}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package statecow
-
-// RaceFactor divides the length of long tests.
-const RaceFactor = 1
