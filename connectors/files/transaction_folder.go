@@ -91,7 +91,9 @@ func (w *transactionWriter[T]) eachPart(f func(name string) error) error {
 			return nil
 		}
 		name, err := filepath.Rel(w.dir, path)
-		errs = append(errs, err, f(name))
+		if err = errors.Join(err, f(name)); err != nil { // there may be many files
+			errs = append(errs, err)
+		}
 		return nil
 	})
 	return errors.Join(append(errs, err)...)
